@@ -28,10 +28,10 @@ _TOKENS = r"""
     github token: gh[pousr]_[A-Za-z0-9]{30,255}
     github access token: github_pat_\w{30,255}
     gitlab token: gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{20,60}
-    slack token: xox[abeoprs]-[\w-]{10,250}
+    slack token: xox[a-eoprs]-[\w-]{10,250}
     slack app token: xapp-[\w-]{10,250}
     slack webhook: https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,100}
-    discord webhook: https://discord(?:app)?\.com/api/webhooks/\d{10,25}/[\w-]{30,100}
+    discord webhook: https://discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{10,25}/[\w-]{30,100}
     teams webhook: https://[\w-]{1,60}\.webhook\.office\.com/[A-Za-z0-9/@-]{60,300}
     password hash: \$(?:apr1|[156y]|2[aby]|argon2(?:id|i|d))\$[\w./$=,+-]{20,200}
     aws key id: A(?:KIA|SIA)[A-Z0-9]{16}
@@ -69,6 +69,7 @@ _TOKENS = r"""
     discord token: [MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,38}
     age key: AGE-SECRET-KEY-1[0-9A-Z]{58}
     jwt: eyJ[\w-]{8,2000}\.eyJ[\w-]{8,8000}(?:\.[\w-]{8,2000})?
+    jwt: eyJ[\w-]{8,2000}\.[\w-]{0,999}(?:\.[\w-]{8,8000}){3}
 """
 """Each kind with its shape, as the vendor documents it, in ASCII.
 
@@ -86,6 +87,8 @@ _KEY_LONGEST = 20_000
 # a key whose end is cut off: its headers and lines
 _KEY_BODY = re.compile(
     r"(?:[^\n]{0,40}\b(?:Version|Comment|Hash|Proc-Type|DEK-Info): [^\n]{0,200}\n"
+    # a line of 64 characters or more, whatever stands around it
+    r"|[^\n]{0,20}+\n(?:[\w+/]{0,59}+[^\w+/\n]){0,20}+[\w+/]{60}"
     r"|[\w+/=:, \t\r\n>|\"'-]|\\[nr]|[.;]$)*+",
     re.MULTILINE,
 )
@@ -102,7 +105,7 @@ _HEADER = re.compile(
 _NAME = (
     r"pass(?:word|wd|phrase)|pass(?<=[_-]pass)(?=[\"'\\\s:=])|pwd|pw(?<=[_-]pw)(?=[\"'\\\s:=])|secret"
     r"|pass(?<![a-z]pass)(?=[\"']?\s{0,3}[:=]\s{0,3}[\"'])"
-    r"|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?(?:key|token(?!i))"
+    r"|api[ _-]?key|access[ _-]?key|account[_-]?key|auth[_-]?(?:key|token(?!i))"
     r"|private[_-]?key"
     r"|signing[_-]?key|encryption[_-]?key|credentials?"
     r"|token(?<!pagetoken)(?<!page[_-]token)(?<!nexttoken)(?<!next[_-]token)(?!i)"
@@ -112,12 +115,14 @@ _QUOTE = r"(?:\\{0,15}[\"']|&quot;|&#3[49];|%22)"
 _NAMED = re.compile(
     rf"((?:{_NAME})[\w-]{{0,20}}"
     # as the block of a YAML file, its lines are below the name
-    rf"(?:{_QUOTE}?\s{{0,3}}(?::=|=>|[:=]|%3[ad])\s{{0,3}}(?:(?:\||[|>]-)\s{{1,40}})?"
+    rf"(?:{_QUOTE}?(?:\](?= ?= ?b?[\"']))?\s{{0,3}}(?::=|=>|[:=]|%3[ad])\s{{0,3}}"
+    r"(?:(?:\||[|>]-)\s{1,40}|&?[a-z]{1,20} {0,3}= {0,3}(?=[\"']))?"  # or a type before it
     # in a manifest: name and value
     rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"
-    rf"|{_QUOTE}?(?:\s[^<>\n]{{0,100}})?>"  # of an element
+    rf"|{_QUOTE}?(?:\s[^<>\n]{{0,100}})?>\s{{0,40}}"  # of an element
     r"|:? is:? "  # in a sentence
     rf"|{_QUOTE}?,?[ \t]{{1,3}}))"  # of an option
+    r"(?:[bru](?=[\"'])|<!\[cdata\[)?"  # what may begin a value
     r"(?:\"([^\"\n]{1,500})\"|'([^'\n]{1,500})'"
     rf"|(?:\\{{1,15}}[\"']|&quot;|&#3[49];|%22)([^\n]{{1,500}}?)(?={_QUOTE})"
     r"|([^\s\"'`,;&<({$*\[\])}\\][^\s\"'`,;&<(\[\])}\\]{0,500}+(?![(\[])))"
@@ -127,7 +132,7 @@ _VALUE_FIRST = re.compile(
     rf"(?={_QUOTE}?,?\s{{0,40}}{_QUOTE}?(?:name"
     rf"|key){_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?[\w.-]{{0,40}}({_NAME}))"
 )
-_ELEMENT = re.compile(r"<(?:[\w:.-][^<>\n]{0,60})?$")
+_ELEMENT = re.compile(r"(?<!:)<(?:[\w:.-][^<>\n]{0,60})?$")
 _ARGUMENT = re.compile(r"\(\s{0,3}[\"'][\w.-]{0,60}$")
 _OPTION = re.compile(r"(?:^|[\s\"'`(\[])--?[\w-]{0,60}$")
 # the short options by which common commands take a password
@@ -135,7 +140,7 @@ _COMMAND = re.compile(
     r"((?:\b(?:mysql\w{0,8}|mariadb)\b[^\n|;]{0,300}? -p"
     r"|\b(?:sshpass|(?:docker|podman|nerdctl|helm registry|az) login)\b[^\n|;]{0,300}? -p ?"
     r"|\bredis-cli\b[^\n|;]{0,300}? -a ?"
-    r"|\bcurl\b[^\n|;]{0,300}? (?:-u ?|--(?:proxy-)?user[ =])[\"']?[^\s:\"'$]{1,100}:"
+    r"|\bcurl\b(?:[^\n|;]|(?<=\\)\n){0,300}? (?:-u ?|--(?:proxy-)?user[ =])[\"']?[^\s:\"'$]{1,100}:"
     # in a .netrc file
     r"|\b(?:machine\s{1,9}\S{1,100}|default)\s{1,9}login\s{1,9}\S{1,100}\s{1,9}password\s{1,9}"
     r"|\b(?i:identified\s{1,9}(?:with\s{1,9}\S{1,60}\s{1,9})?by"
@@ -316,7 +321,7 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
     In a sentence, or as the arguments of a call, the value must have letters and digits. Without
     any of these, it must look random.
     """
-    between = found[1].rstrip("\"' \t,\\")
+    between = found[1].rstrip("\"' \t\r\n,\\")
     before = low[max(0, found.start() - 64) : found.start()]
     if between.endswith(">") and not between.endswith("=>"):
         return _ELEMENT.search(before) is not None
@@ -366,7 +371,14 @@ def _is_varied(value: str) -> bool:
 _FORMS = [
     (re.compile(shape), kind, proves)
     for shape, kind, proves in (
-        (r"(://[^\s:/@\"'<>]{0,100}:)([^\s/@\"'<>]{1,300})(?=@)", "password", _is_password),
+        (
+            (  # a password may hold that sign too
+                r"(://[^\s:/@\"'<>]{0,100}:)"
+                r"([^\s/@\"'<>]{1,300}(?:@[^\s/@\"'<>?#&,;:]{1,100}){0,3})(?=@)"
+            ),
+            "password",
+            _is_password,
+        ),
         (rf"(:)(?<=\d{{8}}:)(AA{_WORD}{{33}})(?![A-Za-z0-9])", "telegram token", _is_random),
         (
             rf"(auth{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([a-zA-Z0-9+/]{{8,400}}={{0,2}})",
