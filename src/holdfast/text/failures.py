@@ -129,11 +129,11 @@ def _denies(reply: Mapping[str, Value]) -> bool:
             named[name] = " ".join(others)
         elif said and alarm(f'"{name}"') >= FAILURE:
             named[name] = name
-    none = {key for name, key in named.items() if _is_success(reply[name])}
+    fine = {key for name, key in named.items() if _is_success(reply[name])}
     named = {
         name: key
         for name, key in named.items()
-        if reply[name] and (key not in none or name.lower() == key)
+        if reply[name] and (key not in fine or name.lower() == key)
     }
     if any(isinstance(said, list) and said for name, said in reply.items() if name not in named):
         named = {name: key for name, key in named.items() if not isinstance(reply[name], list)}
@@ -147,6 +147,7 @@ def _denies(reply: Mapping[str, Value]) -> bool:
 
 
 def _is_success(said: Value) -> bool:
+    """Whether a code says that nothing went wrong: zeros, false or a word of success."""
     return said not in (None, "") and str(said).strip("0").lower() in {"", "false", *_SUCCESS}
 
 
