@@ -185,9 +185,8 @@ class Fit:
         asked = Inquiry(query)
         past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
         told = self._past_tokens(past.text)
-        if (
-            part.result and told < (self.limit - part.tokens) / 2
-        ):  # most that answers is in the view
+        # most of what answers is in the view already, so that the view may be larger
+        if part.result and told < (self.limit - part.tokens) / 2:
             part, _ = self.recent.make(scope, self.limit - told, "")
             past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
         return self._recalling(part, past, asked, "recalled")
