@@ -289,6 +289,12 @@ def outcomes_of(events: Events) -> dict[int, int]:
     return {event.act: n for n, event in enumerate(events) if event.act >= 0}
 
 
+def failed_acts(events: Events) -> set[int]:
+    """The numbers of the acts that failed."""
+    failed = (number for number, event in enumerate(events) if event.failed)
+    return {number if events[number].function == "act" else events[number].act for number in failed}
+
+
 def nobody_acts(events: Events) -> bool:
     """Whether this is a talk, in which answers are what it comes to, and not what acts use."""
     return not any(event.function == "act" for event in events)

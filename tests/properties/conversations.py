@@ -2,6 +2,7 @@
 and huge contents.
 """
 
+import copy
 import json
 from random import Random
 from typing import Any
@@ -81,8 +82,14 @@ class Ids:
 def plain(rng: Random) -> list[Any]:
     """Role and text alone."""
     messages = [{"role": "system", "content": words(rng)}] if rng.random() < 0.6 else []
-    messages += [{"role": _role(rng), "content": words(rng)} for _ in range(_length(rng))]
+    for _ in range(_length(rng)):
+        messages += _again(rng, messages) or [{"role": _role(rng), "content": words(rng)}]
     return _retold(rng, messages, ("user", "assistant", "system"))
+
+
+def _again(rng: Random, messages: list[Any]) -> list[Any]:
+    """Now and then what was said last, once more: the same question with the same answer."""
+    return copy.deepcopy(messages[-2:]) if rng.random() < 0.25 else []
 
 
 def _role(rng: Random) -> str:

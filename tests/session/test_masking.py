@@ -84,18 +84,32 @@ def test_what_is_kept_in_mind_is_masked_and_the_original_is_there(session):
     assert TOKEN in str(session.notes())
 
 
-def test_recent_turns_that_fit_are_masked_too_and_so_are_those_that_follow():
+def test_recent_turns_that_fit_beside_what_was_found_are_masked_too():
+    with Session("t", budget=700, redact=True, vectors=False) as session:
+        for n in range(400):
+            session.append(
+                {"role": "user", "content": f"What says the report of week {n}?"},
+                {"role": "assistant", "content": f"It says that part {n * 7} was sold."},
+            )
+        session.append({"role": "assistant", "content": f"The token is {TOKEN}."})
+        session.append({"role": "user", "content": "Thanks."})
+        view = session.fit("Which part was sold in week 12?")
+    assert view.result is None
+    assert pieces(str(view.messages)) == []
+
+
+def test_turns_that_follow_a_view_are_masked_too():
     held = call({"token": TOKEN}, f"cloned with {TOKEN}")
     lines = "\n".join(f"line {n} of the output says {n * 7}" for n in range(1_000))
-    with Session("t", budget=700, redact=True, vectors=False) as session:
+    with Session("t", budget=2_000, redact=True, vectors=False) as session:
         session.append({"role": "user", "content": "Look."}, *call({"repository": "a"}, lines))
         session.append({"role": "assistant", "content": "Seen."})
         session.append({"role": "user", "content": "And now?"}, *held)
         session.append({"role": "assistant", "content": f"It is {TOKEN}."})
         session.append({"role": "user", "content": "Next?"})
-        first = session.fit()
-        session.append(*held)
-        second = session.fit()
-    assert [first.reason, second.reason] == ["compacted", "grown"]
-    assert first.result is None
-    assert pieces(str([first.messages, second.messages])) == []
+        views = [session.fit()]
+        for _ in range(2):
+            session.append(*held)
+            views.append(session.fit())
+    assert [view.reason for view in views] == ["compacted", "compacted", "grown"]
+    assert pieces(str([view.messages for view in views])) == []

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from holdfast.selection import Use, table
-from holdfast.stream import Events, outcomes_of
+from holdfast.stream import Events, failed_acts, outcomes_of
 from holdfast.text.pieces import Look, Telling, look, shape
 
 _AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
@@ -63,12 +63,6 @@ def repeats(events: Events, tellings: Sequence[Telling]) -> Repeats:
 
 def _first_line(telling: Telling) -> Sequence[str]:
     return telling.tells[0] if telling.tells else ()
-
-
-def failed_acts(events: Events) -> set[int]:
-    """The numbers of the acts that failed."""
-    failed = (number for number, event in enumerate(events) if event.failed)
-    return {number if events[number].function == "act" else events[number].act for number in failed}
 
 
 def superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int, int]) -> set[int]:

@@ -24,7 +24,15 @@ from holdfast.selection import (
     with_context,
     worth_of,
 )
-from holdfast.stream import UNCLEAR, Events, Function, StreamEvent, nobody_acts, outcomes_of
+from holdfast.stream import (
+    UNCLEAR,
+    Events,
+    Function,
+    StreamEvent,
+    failed_acts,
+    nobody_acts,
+    outcomes_of,
+)
 from holdfast.text.acts import pieces_of_act
 from holdfast.text.fit import FIRST_GUESS, Cost, Numbers, beginning, filled
 from holdfast.text.importance import alarm
@@ -73,13 +81,14 @@ def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, *, alike: bool = 
 @Memo
 def _telling(key: tuple[Function, str, str, Shortlist, bool]) -> Telling:
     function, name, text, limits, alike = key
-    text = as_shown(text)
     is_act = function == "act"
     if is_act:
         reading = Reading(tuple(pieces_of_act(name, text, alike=alike)), 1)
+    elif function in ("outcome", "material"):
+        text = as_shown(text)
+        reading = taken_apart(text) or passages(text)
     else:
-        is_returned = function in ("outcome", "material")
-        reading = (is_returned and taken_apart(text)) or passages(text, said=name == "user")
+        reading = passages(text, said=name == "user")
     numbers, pieces = shortlist(reading.pieces, *limits), reading.pieces
     if len(numbers) < len(pieces):
         pieces = tuple([pieces[number] for number in numbers])
@@ -210,10 +219,11 @@ class Candidates:
         answer to the question, and ``room`` the tokens that all pieces together may take.
         """
         self.events = events
-        self.failed = acts_done.failed_acts(events)
+        self.failed = failed_acts(events)
         self.tellings = _tellings(events, room * MOST, question)
         is_talk = nobody_acts(events)
-        again, done_before = acts_done.repeats(events, self.tellings)
+        nothing = acts_done.Repeats({}, {})
+        again, done_before = nothing if is_talk else acts_done.repeats(events, self.tellings)
         superseded = again and acts_done.superseded(events, self.tellings, again)
         self._again = {n: last for n, last in again.items() if n in among and n not in self.failed}
         """For each act that goes and is done again later, the newest that does the same."""
