@@ -67,6 +67,22 @@ def test_a_line_is_not_dearer_for_the_lines_before_it():
     assert took[1] < 20 * took[0]
 
 
+def test_a_heading_is_not_dearer_for_the_lines_below_it():
+    """Four times the code in the outputs of an agent without tool calls."""
+    made: list[int] = []
+    for functions in (20, 100, 400):  # the first loads what is loaded lazily
+        code = "\n".join(f"def read_{n}(self):\n    return self.{n}\n" for n in range(functions))
+        talk = [
+            {"role": role, "content": f"{text}{functions}.{n}\n{code if n % 2 else '```'}"}
+            for n in range(12)
+            for role, text in [("user", "Output:\n") if n % 2 else ("assistant", "```bash\ncat ")]
+        ]
+        session = holdfast.Session("t", budget=1_000)
+        session.append({"role": "user", "content": "Which of them reads row 7?"}, *talk)
+        made.append(calls_of(session.fit))
+    assert made[2] < 4.6 * made[1]
+
+
 def test_a_bracket_is_not_dearer_for_the_lines_before_it():
     """Eight times the lines, none of them JSON: an error that counts the lines before it would take
     sixty times as long.

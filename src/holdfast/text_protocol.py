@@ -27,6 +27,7 @@ from holdfast.text.words import (
     ends_like_sentence,
     fences,
     has_unworded_ends,
+    headings_of,
     is_all_words,
     is_heading,
     is_sentence,
@@ -306,12 +307,9 @@ def _heading(text: str) -> str:
 def _asides(answers: Iterable[str]) -> frozenset[str]:
     """The lines that end with a colon and have hardly anything below them but what may be typed."""
     times, typed = Counter[str](), Counter[str]()
-    for answer in answers:
-        lines = answer.split("\n")
-        for at, line in enumerate(lines[1:], 1):
-            if is_heading(line):
-                times[masked(line)] += 1
-                typed[masked(line)] += may_be_typed("\n".join(lines[at + 1 :]))
+    for line, may_be in chain.from_iterable(map(headings_of, answers)):
+        times[line] += 1
+        typed[line] += may_be
     return frozenset(
         line
         for line, times in times.items()

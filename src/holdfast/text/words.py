@@ -350,6 +350,29 @@ def passages_of(text: str) -> Sequence[tuple[bool, str]]:
     return [(kind, "\n".join([line for _, line in lines])) for kind, lines in groups]
 
 
+@Memo  # as above
+def headings_of(text: str) -> Sequence[tuple[str, bool]]:
+    """The lines below the first that end with a colon, masked, from the last one up.
+
+    With each, whether a person may have typed what is below it. Each line is read once, not again
+    for each heading above it.
+    """
+    found: list[tuple[str, bool]] = []
+    if not any(map(is_heading, text.split("\n")[1:])):
+        return found
+    lines = [(kind, line) for kind, part in passages_of(text) for line in part.split("\n")]
+    ends = is_sentence(text.strip().rpartition("\n")[2])
+    said, tokens, pairs, is_words = -1, 0, 0, True
+    for is_material, line in lines[:0:-1]:
+        if is_heading(line):
+            is_saying = max(tokens, pairs) >= _SAYING
+            found.append((masked(line), said <= _TYPED and is_saying and (is_words or ends)))
+        said += 0 if is_material else len(line) + 1
+        tokens, pairs = tokens + len(line.split()), pairs + len(unspaced_pairs(line)[0])
+        is_words = is_words and (not line or reads_as_words(line))
+    return found
+
+
 def _lines(text: str) -> Iterator[tuple[bool, str]]:
     """Each line, and whether it is in a fence, a quotation or a long run that no person types.
 
