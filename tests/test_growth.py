@@ -51,6 +51,24 @@ def test_four_times_the_lines_of_a_person_take_four_times_the_work(line, door):
     assert made[2] < 4.6 * made[1]
 
 
+def test_headings_in_outputs_of_an_agent_that_writes_its_acts_take_no_more_work_for_their_number():
+    made: list[int] = []
+    for functions in (10, 200, 800):  # the first loads what is loaded lazily
+        talk: list[Any] = [{"role": "user", "content": "Find the fault."}]
+        for file in range(6):
+            code = "\n".join(
+                f"def read_{n}(row):\n    if row[{n}]:\n        return row[{file}]\n    else:\n"
+                f"        return '{n}-{file}'\n"
+                for n in range(functions)
+            )
+            talk += [
+                {"role": "assistant", "content": f"Action: show\nAction Input: part_{file}.py"},
+                {"role": "user", "content": f"Observation: {code}"},
+            ]
+        made.append(calls_of(lambda talk=talk: holdfast.compress(talk, 4_000)))
+    assert made[2] < 4.6 * made[1]
+
+
 def test_a_line_is_not_dearer_for_the_lines_before_it():
     """Eight times the lines: with a look back at all of them they would take forty times as
     long.

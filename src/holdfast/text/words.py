@@ -293,11 +293,12 @@ def may_be_typed(text: str) -> bool:
 
     What is pasted within it is not typed.
     """
+    last = text.strip().rpartition("\n")[2]
+    if not (is_sentence(last) or is_all_words(text)):
+        return False  # as most outputs, which is soon known
     said = "".join(passage for is_material, passage in passages_of(text) if not is_material)
     tokens = max(len(text.split()), len(unspaced_pairs(text)[0]))
-    is_of_typed_length = len(said) <= _TYPED and tokens >= _SAYING
-    last = text.strip().rpartition("\n")[2]
-    return is_of_typed_length and (is_all_words(text) or is_sentence(last))
+    return len(said) <= _TYPED and tokens >= _SAYING
 
 
 def is_untyped(text: str) -> bool:
