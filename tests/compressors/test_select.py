@@ -1157,3 +1157,37 @@ def test_of_a_listing_that_acts_go_through_the_rows_that_are_left_are_told():
     left = set(rows) - set(invoices[:8])
     assert len(left) >= 6
     assert len(left) > 2 * (len(rows) - len(left))
+
+
+def asks_about_pages(wire):
+    """An agent run whose task has pages of more tokens than most budgets."""
+    body = convert([*native(""), {"role": "user", "content": "Go on, please."}], wire)
+    asked, *steps = body["contents" if wire == "gemini" else "messages"]
+    if wire == "gemini":
+        pages = {"inlineData": {"mimeType": "application/pdf", "data": "JVBERi0xLjQK"}}
+        return [{**asked, "parts": [*asked["parts"], pages]}, *steps]
+    source = {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjQK"}
+    text = {"type": "text", "text": asked["content"]}
+    return [{**asked, "content": [text, {"type": "document", "source": source}]}, *steps]
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "gemini"])
+def test_a_task_whose_pages_do_not_fit_is_told_in_notes(wire):
+    messages = asks_about_pages(wire)
+    pages = holdfast.count(messages, format=wire).messages[0].tokens
+    rest = holdfast.count(messages[1:], format=wire).total
+    for budget in range(120, min(pages, rest), 60):
+        result = holdfast.compress(messages, budget, format=wire)
+        assert "Read the ledger and tell me what is due." in str(result.messages), budget
+        assert result.budget_met
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "gemini"])
+def test_a_task_whose_pages_do_not_fit_takes_the_room_of_no_notes(wire):
+    messages = asks_about_pages(wire)
+    for budget in (300, 400, 500):
+        result = holdfast.compress(messages, budget, format=wire)
+        assert result.tokens >= 0.85 * budget
+        assert DONE in str(result.messages)
+        assert holdfast.validate(result.messages, provider=wire) == []
+        assert result.restore() == messages

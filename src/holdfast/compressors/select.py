@@ -151,13 +151,18 @@ class Stays:
     @cached_property
     def task(self) -> int | None:
         """The position of the user's first message, if its media fit beside the newest exchange."""
+        asked = self.asked_first
+        media = 0 if asked is None else self.sizes[asked] - self._words[asked]
+        return asked if media <= max(0, self.room - self._rigid) else None
+
+    @cached_property
+    def asked_first(self) -> int | None:
+        """The position of the user's first message, if the profile prefers it."""
         users = [i for i in self.transcript.user_positions if i not in self._notes]
         if not users or "task" not in self.transcript.prefers:
             return None
-        events, message = self._by_message[users[0]], self.transcript.messages[users[0]]
-        media = self.sizes[users[0]] - self.meter.words(message)
-        is_task = not any(event.function == "outcome" for event in events)
-        return users[0] if is_task and media <= max(0, self.room - self._rigid) else None
+        events = self._by_message[users[0]]
+        return None if any(event.function == "outcome" for event in events) else users[0]
 
     @cached_property
     def task_room(self) -> int:
@@ -169,9 +174,24 @@ class Stays:
 
     @cached_property
     def going(self) -> list[int]:
-        """The positions of the messages that make way for notes."""
-        others = set(range(len(self.transcript))) - self._staying()
-        return sorted(legal(self.transcript, others, self._kept))
+        """The positions of the messages that make way for notes.
+
+        What could be dropped only with notes in its place, as the first message of a user, goes if
+        it takes more than the share of the task.
+        """
+        staying = self._staying()
+        others = set(range(len(self.transcript))) - staying
+        alone = self.without_notes(others)
+        bound = sum(self.sizes[i] for i in others - alone)
+        if bound > max(0, self._beside(staying)) * self.knobs.task:
+            whole = [i for unit in self.transcript.units if others.issuperset(unit) for i in unit]
+            if whole and placed(self.transcript, whole, "user"):
+                return whole
+        return sorted(alone)
+
+    def without_notes(self, going: set[int]) -> set[int]:
+        """Which of these messages may go if no notes take their place."""
+        return legal(self.transcript, going, self._kept)
 
     @cached_property
     def before_users_newest(self) -> range:
@@ -424,7 +444,7 @@ class Selection(Stays):
             cost = draft.tokens(opening) - empty
             if opening and cost <= min(share, left):
                 left -= cost
-                due = self.due_to(events[event]) if event in self.in_place else 0
+                due = self.due_to(events[event]) if event in self.in_place else self._due_to_task
                 floors.append(until(due, dict.fromkeys([*opening, *mine]), costs))
             elif event in self.in_place and (place == 0 or share <= left):
                 shown = events[event].text
@@ -455,8 +475,19 @@ class Selection(Stays):
             mine = by_event[event]
             first = self.candidates.best_of(sorted(mine), self.due_to(events[event]))
             floors.append((event, list(dict.fromkeys([*first, *mine]))))
-        floors.append((None, [n for n in ranked if found[n].event not in self.in_place]))
+        told = [n for n in ranked if found[n].event not in self.in_place]
+        if self._due_to_task:  # a task that goes for its media is told first, in its order
+            told.sort(key=lambda n: (events[found[n].event].message != self.asked_first, n))
+        floors.append((None, told))
         return floors
+
+    @cached_property
+    def _due_to_task(self) -> int:
+        """The tokens that notes tell of a task which goes for its media."""
+        asked = self.asked_first
+        if asked is None or asked not in self.going:
+            return 0
+        return min(self._words[asked], int(max(0, self.room) * self.knobs.task))
 
     def _fixed(self, task: ShorterTask) -> int:
         """Tokens of everything that does not depend on the chosen pieces."""
@@ -544,6 +575,8 @@ class Draft:
         """The edits, with these new texts of the ``task``."""
         notes, texts = self._written(chosen)
         going = self.selection.going
+        if not notes:
+            going = sorted(self.selection.without_notes(set(going)))
         if self.place is not None:
             # notes replace messages with the calls and results that belong to them
             candidates = self.selection.candidates
