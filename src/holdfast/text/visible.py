@@ -18,7 +18,12 @@ _COLOUR = re.compile(COLOUR)
 
 
 def as_shown(text: str) -> str:
-    """The text without the colours of a terminal; a return alone begins a line, as others do."""
+    """The text without the colours of a terminal; a return alone begins a line, as others do.
+
+    Most texts have neither, and are returned as they are: kinds, readings and notes all ask.
+    """
+    if "\x1b" not in text and "\r" not in text:
+        return text
     ends = "\r\n"  # stay, since they may be in bytes that tell the type of a file
     return ends.join([part.replace("\r", "\n") for part in _COLOUR.sub("", text).split(ends)])
 
