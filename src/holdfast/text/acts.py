@@ -65,7 +65,7 @@ def _fields(value: Value, key: str = "", *, told: bool = True) -> Iterator[tuple
             joined = ", ".join(starmap(_labelled, fields))
             yield from [("", _Record(joined))] if is_record else fields
     else:
-        yield key, str(value) if isinstance(value, str) else dump(value)
+        yield key, value.strip("\n") if isinstance(value, str) else dump(value)
 
 
 def calls_in(text: str) -> list[Call]:
@@ -112,6 +112,7 @@ def _elements(text: str) -> list[tuple[str, str]]:
 # less, and 50 as much
 _ARGUMENT = 100
 _WORD = re.compile(r"[^\W\d_]{2}")  # times and units have single letters
+_LITERALS = {"true", "false", "null"}  # of JSON
 # share of the different words of an argument, if the next one has them too; half and double kept
 # as much of recorded runs
 _REPLACED = 0.5
@@ -125,7 +126,7 @@ def pieces_of_act(name: str, text: str, *, alike: bool = False) -> Iterator[Piec
     Short ones that are sentences, as why it is done, stand under it too.
 
     Without a short argument of words, the first passage stands on the line: a bare name says
-    nothing, nor does one with a number.
+    nothing, nor does one with a number or ``false``.
     """
     above = 0
     for label, fields in calls_of(name, text):
@@ -150,7 +151,7 @@ def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator
         if not _is_brief(value)
         for place, piece in enumerate(passages(_REMOVED.sub(_replaced, value)).pieces)
     ]
-    if long and not any(_WORD.search(value) for _, value in brief):
+    if long and not any(_WORD.search(value) and value not in _LITERALS for _, value in brief):
         short.insert(0, long.pop(0).text)
     elif long and alike and GAP not in [value for _, value in brief]:
         first = long.pop(0)
