@@ -13,7 +13,7 @@ import pytest
 import tiktoken
 import tiktoken_ext.openai_public as published
 
-from holdfast.tokens import bpe, rust
+from holdfast.tokens import RustBpe, bpe
 
 NAMES = ["o200k_base", "cl100k_base"]
 
@@ -38,15 +38,17 @@ def name(request):
     return request.param
 
 
-@pytest.fixture(params=[bpe, rust], ids=["tiktoken", "rs-bpe"])
+@pytest.fixture(
+    params=[lambda name: getattr(bpe, name.upper()), RustBpe], ids=["tiktoken", "rs-bpe"]
+)
 def engine(request):
-    """The module that counts: by tiktoken, or by the package of the extra ``bpe``."""
+    """Makes the counter of a vocabulary: by tiktoken, or by the package of the extra ``bpe``."""
     return request.param
 
 
 @pytest.fixture
 def counter(engine, name):
-    return getattr(engine, name.upper())
+    return engine(name)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from holdfast import tokens
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import Accuracy
-from holdfast.tokens import bpe, counter_for, rust
+from holdfast.tokens import RustBpe, bpe, counter_for
 from tests.contracts.counter_contract import CounterContract
 
 WHITE = [
@@ -105,7 +105,7 @@ class TestCl100kBase(CounterContract):
 class TestRust(CounterContract):
     @pytest.fixture
     def counter(self):
-        return rust.O200K_BASE
+        return RustBpe("o200k_base")
 
 
 @settings(max_examples=3_000, deadline=None)
@@ -113,8 +113,8 @@ class TestRust(CounterContract):
 def test_counts_are_those_of_tiktoken_for_any_text(references, text):
     for name, reference in references.items():
         expected = len(reference.encode_ordinary(text))
-        for engine in (bpe, rust):
-            assert getattr(engine, name.upper()).count(text) == expected
+        for counter in (getattr(bpe, name.upper()), RustBpe(name)):
+            assert counter.count(text) == expected
 
 
 @settings(max_examples=1_000, deadline=None)
@@ -127,7 +127,7 @@ def test_the_tokens_themselves_are_those_of_tiktoken(references, text):
 
 @given(text=texts)
 def test_the_counts_of_the_lines_of_a_text_add_up_to_its_own(text):
-    for counter in (bpe.O200K_BASE, bpe.CL100K_BASE, rust.O200K_BASE, rust.CL100K_BASE):
+    for counter in (bpe.O200K_BASE, bpe.CL100K_BASE, *map(RustBpe, ("o200k_base", "cl100k_base"))):
         lines = counter.lines(text)
         assert "".join(lines) == text
         assert sum(map(counter.count, lines)) == counter.count(text)
@@ -172,7 +172,7 @@ BIG = {
 @pytest.mark.parametrize("kind", BIG)
 def test_a_megabyte_of_anything_is_counted_exactly(engine, references, kind):
     expected = len(references["o200k_base"].encode_ordinary(BIG[kind]))
-    assert engine.O200K_BASE.count(BIG[kind]) == expected
+    assert engine("o200k_base").count(BIG[kind]) == expected
 
 
 @pytest.mark.parametrize("end", ["", "x", "\n", " \n", "(", "7"])
@@ -268,30 +268,31 @@ def test_a_vocabulary_that_is_not_the_published_one_is_refused(monkeypatch, tmp_
 
 
 def test_counters_are_equal_when_they_count_alike(engine):
-    approximate = replace(engine.CL100K_BASE, accuracy=Accuracy("approximate", 0.25))
-    assert approximate == engine.CL100K_BASE
-    assert hash(approximate) == hash(engine.CL100K_BASE)
-    assert approximate.accuracy != engine.CL100K_BASE.accuracy
-    assert approximate != engine.O200K_BASE
+    exact = engine("cl100k_base")
+    approximate = replace(exact, accuracy=Accuracy("approximate", 0.25))
+    assert approximate == exact
+    assert hash(approximate) == hash(exact)
+    assert approximate.accuracy != exact.accuracy
+    assert approximate != engine("o200k_base")
 
 
 def test_rs_bpe_counts_where_it_is_installed_and_tiktoken_where_it_is_not(monkeypatch):
-    assert counter_for("gpt-4o") == rust.O200K_BASE
-    monkeypatch.setitem(sys.modules, "holdfast.tokens.rust", None)
+    assert counter_for("gpt-4o") == RustBpe("o200k_base")
+    monkeypatch.setitem(sys.modules, "rs_bpe.bpe", None)
     tokens._named.cache_clear()
     assert counter_for("gpt-4o") == bpe.O200K_BASE
     tokens._named.cache_clear()
 
 
 def test_a_package_that_makes_other_tokens_than_tiktoken_is_refused(monkeypatch):
-    monkeypatch.setattr(rust, "_EXPECTED", {"o200k_base": "of another release"})
-    rust._tokenizer.cache_clear()
+    monkeypatch.setattr(tokens, "_EXPECTED", {"o200k_base": "of another release"})
+    tokens._tokenizer.cache_clear()
     with pytest.raises(ConfigError, match=r"the tokens of o200k_base.*install rs-bpe 0\.1\.0"):
-        rust.O200K_BASE.count("text")
+        RustBpe("o200k_base").count("text")
 
 
 def test_each_token_of_rs_bpe_is_the_one_of_tiktoken(references, name):
-    ours, published = rust._tokenizer(name), references[name]
+    ours, published = tokens._tokenizer(name), references[name]
     for token in published.token_byte_values()[::97]:
         with suppress(UnicodeDecodeError):
             text = token.decode()

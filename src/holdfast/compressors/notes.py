@@ -10,8 +10,6 @@ from math import fsum, inf
 from typing import NamedTuple
 
 from holdfast.content import taken_apart
-from holdfast.kernel.budget import Meter
-from holdfast.kernel.messages import Messages
 from holdfast.selection import (
     MOST,
     Use,
@@ -34,7 +32,7 @@ from holdfast.stream import (
     outcomes_of,
 )
 from holdfast.text.acts import pieces_of_act
-from holdfast.text.fit import FIRST_GUESS, Cost, Numbers, beginning, filled
+from holdfast.text.fit import Cost, Numbers, beginning, filled
 from holdfast.text.importance import alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
@@ -563,16 +561,6 @@ def _tellings(events: Events, most: float, question: str) -> list[Telling]:
         if event.function == "act" and lines[event.by, told[number].reading.pieces[:1]] > 1:
             told[number] = telling_of(event, _WHOLE if number in short else limits, alike=True)
     return told
-
-
-def rates(messages: Messages, meter: Meter) -> Rate:
-    """Return a function that gives the tokens per character of an event's part."""
-
-    def rate(event: StreamEvent) -> float:
-        text = messages[event.message].parts[event.part].text
-        return meter.text(text) / len(text) if text else 1 / FIRST_GUESS
-
-    return rate
 
 
 # the notes

@@ -1,50 +1,40 @@
 """The strategy that keeps the most useful pieces of a conversation.
 
-``Stays`` decides which messages stay in place, ``Selection`` also which pieces of the others are
-kept, and ``Draft`` writes the notes and the shortened parts.
+``Stays`` decides which messages stay in place, and ``Selection`` also which pieces of the others
+are kept.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan
-from holdfast.kernel.edits import Drop, Edit, Offload, Replace
+from holdfast.kernel.edits import Replace
 from holdfast.kernel.forks import cached_property
-from holdfast.kernel.messages import Text, Texts, ToolResult
+from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
 from holdfast.selection import table, typed_of, until
 from holdfast.stream import StreamEvent, events_of, nobody_acts
-from holdfast.text.fit import filled, head_tail, water_level
-from holdfast.text.pieces import writer
+from holdfast.text.fit import FIRST_GUESS, filled, head_tail, water_level
 
-from .notes import IDLE, NEARER, Candidates, rates
+from .draft import ASIDE, IN_PART, Draft, ShorterTask
+from .notes import IDLE, NEARER, Candidates
 from .references import Place, Reference, before_reference, key_in, note, save_messages
 from .summaries import (
     HEADING,
-    Placed,
     WorkingStore,
     body_of,
     concealed,
-    mark,
     placed,
     read_again,
-    written,
 )
-from .tool_outputs import cut_words, left_out, without_loss
-
-TOLD, LEFT_OUT = "in the notes", "not in the notes"
-"""The reason of a drop: notes have pieces of the message, or none of its whole exchange."""
-IN_PART = "shortened"
-"""The reason for a new text of a part that stays."""
-ASIDE = "[…]"
-"""Stands for a text of which no piece is kept."""
+from .tool_outputs import cut_words, without_loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +351,6 @@ class Stays:
 
 # what is kept of the rest
 
-_TASK = "too long for the budget: its middle is left out"
 # tokens of the newest output that stay in any room; older messages give way. Half and double kept
 # the same of recorded runs
 _LEAST_SHOWN = 16
@@ -374,9 +363,6 @@ _LEAST_RANKED = 512
 # times the value of answers where nobody acts, since names are worth what acts use of them; in
 # made-up chats .47 of the known facts were kept at 15%, without it .44, with double as many
 _IN_TALK = 3
-
-ShorterTask = Mapping[int, Texts]
-"""New texts of the user's first message, under its position; empty if it stays whole."""
 
 
 class Selection(Stays):
@@ -395,8 +381,8 @@ class Selection(Stays):
             question, share = transcript.question, table().implied
             question = typed_of(question) if is_talk else question
         share *= _IN_TALK if is_talk else 1
-        rate, room = rates(transcript.messages, self.meter), max(self.room, _LEAST_RANKED)
-        self.candidates = Candidates(events, gone | self.in_place, rate, question, share, room)
+        among, room = gone | self.in_place, max(self.room, _LEAST_RANKED)
+        self.candidates = Candidates(events, among, self._rate, question, share, room)
         self.shorter_task = self._shorter_task()
 
     def plan(self, tail: tuple[str, ...] = (), trouble: str = "") -> Plan:
@@ -542,96 +528,11 @@ class Selection(Stays):
         is_named = key and fits and count(line) * _WORTH_NAMING <= tokens
         self.references[at] = Reference(key, line) if is_named else None
 
+    def _rate(self, event: StreamEvent) -> float:
+        """The tokens per character of an event's part."""
+        text = self.text_at((event.message, event.part))
+        return self.meter.text(text) / len(text) if text else 1 / FIRST_GUESS
+
     def text_at(self, at: Place) -> str:
         """The whole text of a part."""
         return self.transcript.messages[at[0]].parts[at[1]].text
-
-
-@dataclass(slots=True)
-class Draft:
-    """What a plan says, once the pieces are chosen; what was counted is not written again."""
-
-    selection: Selection
-    tail: tuple[str, ...]
-    """The last lines of the notes."""
-    place: Placed | None
-    """Where the notes are inserted; None if nothing goes."""
-    ends: Mapping[int, str]
-    """The beginning and end of shortened events, in case no piece of them is chosen."""
-    _known: dict[tuple[int, ...], tuple[str, dict[int, str]]] = field(
-        default_factory=dict[tuple[int, ...], tuple[str, dict[int, str]]]
-    )
-
-    def tokens(self, chosen: Sequence[int]) -> int:
-        """Tokens of the chosen pieces, in notes and in place."""
-        notes, texts = self._written(chosen)
-        meter, place = self.selection.meter, self.place
-        told = sum(map(meter.text, texts.values()))
-        if notes and place:
-            told += meter.text(mark(notes, place.role)) + place.tokens(meter)
-        return told
-
-    def edits(self, chosen: Sequence[int], task: ShorterTask) -> Iterator[Edit]:
-        """The edits, with these new texts of the ``task``."""
-        notes, texts = self._written(chosen)
-        going = self.selection.going
-        if not notes:
-            going = sorted(self.selection.without_notes(set(going)))
-        if self.place is not None:
-            # notes replace messages with the calls and results that belong to them
-            candidates = self.selection.candidates
-            noted = {candidates.events[candidates.found[n].event].message for n in chosen}
-            units = (unit for unit in self.selection.transcript.units if not noted.isdisjoint(unit))
-            told = set(chain.from_iterable(units)).intersection(going)
-            for reason, some in ((TOLD, told), (LEFT_OUT, set(going) - told)):
-                if some:
-                    yield Drop(tuple(sorted(some)), reason)
-            if notes:
-                text, covers = mark(notes, self.place.role), (going[0], going[-1])
-                yield from self.place.inserts(text, TOLD, covers)
-        for (i, part), text in self._parts(texts):
-            reference = self.selection.references.get((i, part))
-            is_users = self.selection.transcript.messages[i].role == "user"
-            if reference and not is_users:
-                yield Offload(i, part, text, reference.key, IN_PART)
-            else:
-                yield Replace(i, part, text, IN_PART, asked=is_users)
-        for i, shorter in task.items():
-            for part, text in shorter.items():
-                yield Replace(i, part, text, _TASK, asked=True)
-
-    def _written(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
-        """The notes, and the new text of each shortened event that stays in place."""
-        key = tuple(chosen)
-        if key in self._known:
-            return self._known[key]
-        candidates, in_place = self.selection.candidates, self.selection.in_place
-        found = candidates.by_event(chosen)
-        told = candidates.told(found, in_place)
-        texts = {number: self.ends.get(number, ASIDE) for number in sorted(in_place)}
-        for number, pieces in found.items():
-            if number in in_place:
-                reading = candidates.tellings[number].reading
-                event, is_whole = candidates.events[number], len(pieces) == len(reading.pieces)
-                shown = event.content if is_whole else writer(reading)(pieces)
-                texts[number] = event.text.replace(event.content, shown, 1)
-        notes = written(told, self.selection.knobs.heading, self.tail) if told or self.tail else ""
-        self._known[key] = notes, texts
-        return notes, texts
-
-    def _parts(self, texts: Mapping[int, str]) -> Iterator[tuple[Place, str]]:
-        """The place and new text of each part with a shortened event."""
-        events = self.selection.candidates.events
-        parts = defaultdict[Place, list[str]](list)
-        for number, event in enumerate(events):
-            parts[event.message, event.part].append(texts.get(number, event.text))
-        for place in sorted({(events[number].message, events[number].part) for number in texts}):
-            lines = parts[place]
-            if "\n".join(lines) == self.selection.text_at(place):
-                continue  # nothing is left out
-            part = self.selection.transcript.messages[place[0]].parts[place[1]]
-            if isinstance(part, ToolResult) and part.media:
-                lines.append(left_out(part.media))
-            if reference := self.selection.references.get(place):
-                lines.append(reference.line)
-            yield place, "\n".join(lines)

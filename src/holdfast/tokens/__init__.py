@@ -6,11 +6,13 @@ Vocabularies are loaded when the first text is counted. Where tiktoken is not in
 is used and its accuracy says so.
 """
 
+import hashlib
 import re
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from importlib import import_module
 from typing import Any, Protocol, cast, runtime_checkable
 
 from holdfast.kernel.budget import Meter, tokens_in
@@ -93,9 +95,11 @@ def _named(name: str) -> TokenCounter:
 
 def _vocabulary(name: str, accuracy: Accuracy) -> TokenCounter:
     """The counter of a vocabulary, or an estimate, with the accuracy that it has for a model."""
-    for module in ("rust", "bpe"):  # the extra ``bpe`` counts the same and loads sooner
-        with suppress(ImportError):
-            return _fitting(f"holdfast.tokens.{module}:{name.upper()}", accuracy)
+    with suppress(ImportError):
+        import_module("rs_bpe.bpe")  # the extra ``bpe`` counts the same and loads sooner
+        return RustBpe(name, accuracy)
+    with suppress(ImportError):
+        return _fitting(f"holdfast.tokens.bpe:{name.upper()}", accuracy)
     # neither rs-bpe nor tiktoken with its vocabularies is installed
     if accuracy.kind != "unknown":
         accuracy = Accuracy("approximate", round((accuracy.error or 0.0) + _ESTIMATE_ERROR, 2))
@@ -164,6 +168,61 @@ def _meter(chosen: TokenCounter, model: str | None, memo: Memo[str, int]) -> Met
 def lines(text: str) -> list[str]:
     """The text in lines, some of them together; one part if it is longer than ``BLOCK``."""
     return _LINES.findall(text) if len(text) <= BLOCK else [text]
+
+
+_PROBE = (
+    "It's HTTPServer's turn, don't PANIC:\r\n\r\n\tx_1 = camelCase['k'] // 12345.678e-9  \n\n"
+    " naïve Straße, Ελλάδα, Жизнь, 中文字符。あいう、한국어 العربية עברית ไทย हिन्दी "
+    "😀👨‍👩‍👧 <|endoftext|>   "
+)
+"""A text with every kind of piece that the patterns of the vocabularies distinguish."""
+
+_EXPECTED = {
+    "o200k_base": "782424cbcdb327bd6827e17e4bea9406f98c05a0cbc1bdc2f6a88d9e3897fdd1",
+    "cl100k_base": "63fbbab8c56087247f459b34a4f2b5de3a96b50c919a078ea15b334aff871c60",
+}
+"""The SHA-256 of ``repr`` of the tokens that tiktoken 0.14 makes of the probe."""
+
+
+@dataclass(frozen=True)
+class RustBpe:
+    """Counts tokens of one vocabulary by rs-bpe: as tiktoken does, loaded in a fifth of the time.
+
+    Counters of one vocabulary are equal, whatever their accuracy. Text that spells a special token
+    is text. A pair of surrogates is its character, a lone one U+FFFD, as in tiktoken.
+    """
+
+    name: str
+    accuracy: Accuracy = field(default=EXACT, compare=False)
+
+    def count(self, text: str) -> int:
+        """Tokens of the text.
+
+        Raises ConfigError if the installed package does not produce the tokens of tiktoken.
+        """
+        tokenizer = _tokenizer(self.name)
+        try:
+            tokens: int = tokenizer.count(text)
+        except UnicodeEncodeError:
+            whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            tokens = tokenizer.count(whole)
+        return tokens
+
+    lines = staticmethod(lines)
+
+
+@cache
+def _tokenizer(name: str) -> Any:
+    # the package has no types of its own
+    tokenizer = getattr(import_module("rs_bpe.bpe").openai, name)()
+    tokens = repr(tokenizer.encode(_PROBE)).encode()
+    if hashlib.sha256(tokens).hexdigest() != _EXPECTED[name]:
+        raise ConfigError(
+            f"rs-bpe does not make the tokens of {name}",
+            place="counter",
+            advice="install rs-bpe 0.1.0, or remove it",
+        )
+    return tokenizer
 
 
 @runtime_checkable
