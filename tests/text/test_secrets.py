@@ -106,6 +106,7 @@ def test_a_private_key_is_masked_as_a_whole_even_without_its_end():
         "password = settings.DB_PASSWORD",
         "password: req.body.password,",
         "user.password = body.password1;",
+        "connect(user, password=self.auth_token)",
         "password: !Ref DatabasePassword",
         "PWD=/home/me/project\nOLDPWD=/home/me",
         "secret_url_part: '?first=alpha9&second=beta8&third=gamma7'",

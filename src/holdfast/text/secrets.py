@@ -168,8 +168,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _REFERENCE = re.compile(
-    r"(?:self|this|process|settings|config|cfg|conf|args|opts|options|env|req|request|params|props"
-    r"|secrets|vars?|ctx|context|values|body|form)(?:\??\.[a-z_$][\w$]*)+"
+    r"(?:self|this)(?:\??\.[a-z_$][\w$]*)+"
     r"|(?:[a-z_$][\w$]*\??\.)+[a-z_$]{0,40}(?:pass|pwd|secret|credential)[a-z_$]{0,40}\d?"
     r"|!(?:ref|sub|getatt|importvalue|vault|secret|env\w{0,9})",
     re.IGNORECASE,
