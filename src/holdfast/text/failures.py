@@ -116,34 +116,30 @@ def _denies(reply: Mapping[str, Value]) -> bool:
     0, a message tells no error. A long list under such a name is content, and so is one beside a
     list of what succeeded.
     """
-    flags = [value for name, value in reply.items() if name.lower() in _SUCCESS]
-    if False in flags:
-        return True
-    named: dict[str, str] = {}
-    for name, said in reply.items():
-        spoken = words_of_name(name)
-        others = [word for word in spoken if word not in _REPORT]
-        if spoken and not others and not flags:
-            named[name] = " ".join(spoken)
-        elif others and all(alarm(word) >= FAILURE for word in others):
-            named[name] = " ".join(others)
-        elif said and alarm(f'"{name}"') >= FAILURE:
-            named[name] = name
-    fine = {key for name, key in named.items() if _is_success(reply[name])}
-    named = {
-        name: key
-        for name, key in named.items()
-        if reply[name] and (key not in fine or name.lower() == key)
-    }
-    if any(isinstance(said, list) and said for name, said in reply.items() if name not in named):
-        named = {name: key for name, key in named.items() if not isinstance(reply[name], list)}
-    told = (
-        (dump({key: _spelled(reply[name])}), isinstance(reply[name], str))
-        for name, key in named.items()
-    )
-    return any(
-        (is_text or len(report) <= _BRIEF) and alarm(report) >= TROUBLE for report, is_text in told
-    )
+    flags = [said for name, said in reply.items() if name.lower() in _SUCCESS]
+    told = {name: key for name in reply if (key := _error_told_by(name, is_alone=not flags))}
+    fine = {key for name, key in told.items() if _is_success(reply[name])}
+    done = any(isinstance(said, list) and said for name, said in reply.items() if name not in told)
+
+    def tells_trouble(name: str, key: str) -> bool:
+        said = reply[name]
+        if not said or (key in fine and name.lower() != key) or (done and isinstance(said, list)):
+            return False
+        report = dump({key: _spelled(said)})
+        return (isinstance(said, str) or len(report) <= _BRIEF) and alarm(report) >= TROUBLE
+
+    return False in flags or any(map(tells_trouble, told, told.values()))
+
+
+def _error_told_by(name: str, *, is_alone: bool) -> str:
+    """What a field is named for: an error, or without a flag a status; else nothing."""
+    spoken = words_of_name(name)
+    others = [word for word in spoken if word not in _REPORT]
+    if not others:
+        return " ".join(spoken) if is_alone else ""
+    if all(alarm(word) >= FAILURE for word in others):
+        return " ".join(others)
+    return name if alarm(f'"{name}"') >= FAILURE else ""
 
 
 def _is_success(said: Value) -> bool:

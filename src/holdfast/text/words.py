@@ -296,9 +296,8 @@ def may_be_typed(text: str) -> bool:
     last = text.strip().rpartition("\n")[2]
     if not (is_sentence(last) or is_all_words(text)):
         return False  # as most outputs, which is soon known
-    said = "".join(passage for is_material, passage in passages_of(text) if not is_material)
-    tokens = max(len(text.split()), len(unspaced_pairs(text)[0]))
-    return len(said) <= _TYPED and tokens >= _SAYING
+    *_, (_, is_typed) = _upwards(text)
+    return is_typed
 
 
 def is_untyped(text: str) -> bool:
@@ -358,20 +357,26 @@ def headings_of(text: str) -> Sequence[tuple[str, bool]]:
     With each, whether a person may have typed what is below it. Each line is read once, not again
     for each heading above it.
     """
-    found: list[tuple[str, bool]] = []
     if not any(map(is_heading, text.split("\n")[1:])):
-        return found
+        return ()
+    *below, _, _ = _upwards(text)
+    return [(masked(line), is_typed) for line, is_typed in below if is_heading(line)]
+
+
+def _upwards(text: str) -> Iterator[tuple[str, bool]]:
+    """Each line from the last up, and whether a person may have typed what is below it.
+
+    Behind the first line comes an empty one, below which is the whole text.
+    """
     lines = [(kind, line) for kind, part in passages_of(text) for line in part.split("\n")]
-    ends = is_sentence(text.strip().rpartition("\n")[2])
+    is_ended = is_sentence(text.strip().rpartition("\n")[2])
     said, tokens, pairs, is_words = -1, 0, 0, True
-    for is_material, line in lines[:0:-1]:
-        if is_heading(line):
-            is_saying = max(tokens, pairs) >= _SAYING
-            found.append((masked(line), said <= _TYPED and is_saying and (is_words or ends)))
+    for is_material, line in [(True, ""), *lines][::-1]:
+        is_saying = max(tokens, pairs) >= _SAYING
+        yield line, said <= _TYPED and is_saying and is_words
         said += 0 if is_material else len(line) + 1
         tokens, pairs = tokens + len(line.split()), pairs + len(unspaced_pairs(line)[0])
-        is_words = is_words and (not line or reads_as_words(line))
-    return found
+        is_words = is_words and (is_ended or not line or reads_as_words(line))
 
 
 def _lines(text: str) -> Iterator[tuple[bool, str]]:
