@@ -214,6 +214,15 @@ def _address(media: Media) -> str:
     return f"data:{kind};base64,{data}" if data else media.source
 
 
+def _field(media: Media) -> str:
+    """OpenAI's field for the medium; none if it is in another vendor's bucket."""
+    if data_of(media)[1]:
+        return "file_data"
+    if is_address(media.source):
+        return "file_url"
+    return "" if ":" in media.source else "file_id"
+
+
 def shown(media: Media) -> Written:
     """The medium as a part of Chat Completions."""
     address = _address(media)
@@ -230,14 +239,14 @@ _SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/
 def _in_chat(media: Media) -> Written:
     """The medium as a part that OpenAI accepts; its JSON as text if there is none."""
     kind, data = data_of(media)
+    field = _field(media)
     if media.kind == "audio" and data and kind in _SOUNDS:
         return {"type": "input_audio", "input_audio": {"data": data, "format": _SOUNDS[kind]}}
-    if media.kind == "image" and (data or is_address(media.source)):
+    if media.kind == "image" and field in ("file_data", "file_url"):
         return shown(media)
-    if media.kind != "document" or (not data and ":" in media.source):
-        return {"type": "text", "text": as_text(media)}
-    part = shown(media)
-    return {**part, "file": {**_file_name(kind, data), **part["file"]}}
+    if media.kind == "document" and field in ("file_data", "file_id"):
+        return {"type": "file", "file": {**_file_name(kind, data), field: _address(media)}}
+    return {"type": "text", "text": as_text(media)}
 
 
 def _file_name(kind: str, data: str) -> Written:
@@ -283,19 +292,11 @@ def _spoken(role: str, content: list[Written]) -> Iterator[Written]:
 
 
 def _in_item(media: Media) -> Written:
-    address = _address(media)
-    field = "file_id"
-    kind, data = data_of(media)
-    if not data and ":" in address and not is_address(address):  # in another vendor's bucket
-        return {"type": "input_text", "text": as_text(media)}
-    if address.startswith("data:"):
-        field = "file_data"
-    elif is_address(address):
-        field = "file_url"
-    if media.kind == "image":
+    address, field = _address(media), _field(media)
+    if media.kind == "image" and field:
         return {"type": "input_image", field if field == "file_id" else "image_url": address}
-    if media.kind == "document":
-        return {"type": "input_file", **_file_name(kind, data), field: address}
+    if media.kind == "document" and field:
+        return {"type": "input_file", **_file_name(*data_of(media)), field: address}
     return {"type": "input_text", "text": as_text(media)}
 
 
