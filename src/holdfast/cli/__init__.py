@@ -201,7 +201,7 @@ def _of_click(fault: click.ClickException) -> InputError:
         place = fault.param.opts[-1] if fault.param else ""
         if isinstance(fault.param, click.Argument):
             place = fault.param.human_readable_name
-        problem = fault.message.rstrip(".").replace("valid integer range", "whole number")
+        problem = fault.message.rstrip(".")
         if isinstance(fault, click.MissingParameter):
             problem = "it is missing"
         return InputError(problem, place=place, advice=advice)

@@ -14,6 +14,7 @@ from .options import (
     LIMITS,
     PROFILE,
     REDACT,
+    Whole,
     budget_of,
     form_options,
     having,
@@ -40,7 +41,7 @@ from .options import (
     "--chunk",
     default=CHUNK,
     show_default=True,
-    type=click.IntRange(1),
+    type=Whole(1),
     help="Conversations in one part.",
 )
 @option("--store", "FILE|URL", "Where originals are kept.")

@@ -30,6 +30,12 @@ from .files import note, object_in, obstacle, read_json, within
 F = TypeVar("F", bound=Callable[..., object])
 
 
+class Whole(click.IntRange):
+    """A number within bounds, by the name that errors give it."""
+
+    name = "whole number"
+
+
 def option(names: str, metavar: str, about: str, **more: Any) -> Callable[[F], F]:
     """An option with a value: its names, what stands for the value, and its line in the help."""
     return click.option(*names.split(), metavar=metavar, help=about, **more)

@@ -22,6 +22,7 @@ from .options import (
     LLM,
     PROFILE,
     REDACT,
+    Whole,
     configured,
     flag,
     having,
@@ -117,7 +118,7 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
 @click.command
 @proxy_options
 @click.option("--host", help="Where to listen.  [default: 127.0.0.1]")
-@click.option("-p", "--port", type=click.IntRange(0, 65535), help="Its port.  [default: 8400]")
+@click.option("-p", "--port", type=Whole(0, 65535), help="Its port.  [default: 8400]")
 @option(
     "--token",
     "T",
@@ -128,17 +129,15 @@ def _by_model(given: Sequence[str]) -> dict[str, Size]:
     "--most-megabytes",
     "N",
     "The largest request body.  [default: 64]",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=64,
 )
-@option(
-    "--connections", "N", "The most connections at once.  [default: 1000]", type=click.IntRange(1)
-)
+@option("--connections", "N", "The most connections at once.  [default: 1000]", type=Whole(1))
 @option(
     "--grace",
     "S",
     "Seconds for running requests when it stops.  [default: 10]",
-    type=click.IntRange(1),
+    type=Whole(1),
 )
 def serve(**given: Any) -> None:
     """Run a proxy that fits what agents send to their providers, until it is interrupted.
@@ -262,7 +261,7 @@ def _finished(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     "--http port",
     "PORT",
     "Serve streamable HTTP on 127.0.0.1 instead of standard input and output.",
-    type=click.IntRange(1, 65535),
+    type=Whole(1, 65535),
 )
 def mcp(
     store: str | None, store_key: str | None, thread: str, root: Path, port: int | None

@@ -59,6 +59,7 @@ from .options import (
     SOFT,
     STORE_KEY,
     YES,
+    Whole,
     budget_of,
     configured,
     counting_options,
@@ -270,7 +271,7 @@ def _summary(view: View) -> str:
     "--limit",
     default=10,
     show_default=True,
-    type=click.IntRange(1),
+    type=Whole(1),
     help="The most messages to print.",
 )
 @JSON
