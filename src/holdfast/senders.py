@@ -4,8 +4,6 @@ A framework of several agents gives one model the messages of all others as a us
 name of its sender. The first of them has the task, so it is a person.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

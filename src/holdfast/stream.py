@@ -5,8 +5,6 @@ words: words are never shortened while anything else can be. How an agent writes
 how their outputs begin, `text_protocol` knows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 

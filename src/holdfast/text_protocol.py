@@ -5,8 +5,6 @@ the output comes back in a user message. They are found without a vendor's synta
 repeats its own, and outputs begin alike or do not read as words, unlike a person's messages.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter

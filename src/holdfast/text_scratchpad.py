@@ -4,8 +4,6 @@ As on a scratchpad: ``Thought: ...``, ``Action: ...``, ``Observation: ...``. Nob
 message: the agent goes on.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

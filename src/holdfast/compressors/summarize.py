@@ -1,7 +1,5 @@
 """A model's summary in place of the history, extended when the conversation grows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """The shape of records: the keys that most of them share, with what these hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain

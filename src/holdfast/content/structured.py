@@ -13,8 +13,6 @@ A piece is a record or a part of one, with its name and without JSON syntax:
 are rows under one piece with their columns.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -7,8 +7,6 @@ Anthropic's guides; and the first 64 characters of labels and field names, since
 types and names are longer.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

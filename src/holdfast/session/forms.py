@@ -3,8 +3,6 @@
 If a form fails the check, rules make it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast

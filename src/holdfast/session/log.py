@@ -1,7 +1,5 @@
 """One thread in a store: a log of messages, a log of events, and the state computed from them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress

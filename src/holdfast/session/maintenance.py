@@ -1,7 +1,5 @@
 """When tiers are maintained and a model is asked: after appends, on demand, in the background."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Generator

@@ -4,8 +4,6 @@ A new part is made from the messages that the last part had or noted, and from n
 work grows with the view and the new messages, not with the thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile

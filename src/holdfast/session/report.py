@@ -1,7 +1,5 @@
 """Reports about a thread: as numbers, as text for a terminal, and as one HTML page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape

@@ -4,8 +4,6 @@ The log has the original of each segment, so nothing is lost. Messages evicted f
 views until they are found or recalled.
 """
 
-from __future__ import annotations
-
 import json
 from array import array
 from collections import Counter

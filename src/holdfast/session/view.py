@@ -5,8 +5,6 @@ searched when the user mentions something that the view does not have, and at ea
 was recalled stays in the view until then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile

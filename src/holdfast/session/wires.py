@@ -1,7 +1,5 @@
 """The format of a thread's messages, as far as they determine it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -4,8 +4,6 @@ The file says to which program it belongs (``application_id``) and how many step
 has (``user_version``). A released step never changes: later changes are new steps.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Generator
