@@ -1,5 +1,7 @@
 """The public functions that fit and count conversations, and one to try them on."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

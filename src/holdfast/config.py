@@ -30,7 +30,7 @@ from holdfast.formats.payloads import schemas
 from holdfast.kernel.budget import Budget, written_tokens
 from holdfast.kernel.errors import ConfigError, FormatError
 from holdfast.kernel.forks import cached_property
-from holdfast.kernel.registry import Registry, imported, rows, similar
+from holdfast.kernel.registry import Registry, imported, similar
 from holdfast.kernel.typed import is_object, walked
 from holdfast.options import USUAL_PROFILE, Options, check, chosen
 from holdfast.profiles import PROFILE_KEYS, Layers, Profile, named_profile, profile_of
@@ -47,7 +47,7 @@ FILE = "HOLDFAST_CONFIG"
 TABLES = Registry(
     "table",
     "tables",
-    rows("""
+    """
         budget holdfast.kernel.budget:Budget
         limits holdfast.calls.lineup:CallLimits
         cache holdfast.calls.cache:CompressionCache
@@ -55,7 +55,7 @@ TABLES = Registry(
         costs.price holdfast.providers.prices:Price
         relevance holdfast.memory.relevance:Relevance
         tiers holdfast.memory.tiers:TierSizes
-    """),
+    """,
 )
 """The tables of a file by path, with the class of each; their keys are its arguments."""
 

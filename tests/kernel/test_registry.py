@@ -6,9 +6,7 @@ import pytest
 from holdfast import ConfigError
 from holdfast.kernel.registry import Registry
 
-SHELF = Registry(
-    "shape", "shapes", {"square": "math:sqrt", "round": "math:floor"}, {"box": "square"}
-)
+SHELF = Registry("shape", "shapes", "square math:sqrt\nround math:floor", "box square")
 
 
 def test_a_name_stands_for_what_is_loaded_when_it_is_asked_for():
@@ -80,13 +78,13 @@ def test_what_a_package_brings_to_a_group_that_nothing_reads_any_more_is_told(
         "shape in holdfast.shapes"
     )
     with pytest.warns(DeprecationWarning, match=told):
-        assert Registry(
-            "shape", "shapes", {"square": "math:sqrt"}, formerly=("grammars",)
-        ).names() == ["square"]
+        assert Registry("shape", "shapes", "square math:sqrt", formerly=("grammars",)).names() == [
+            "square"
+        ]
 
 
 def test_a_name_is_known_by_the_table_by_an_alias_or_by_an_installed_package(monkeypatch):
-    registry = Registry("fruit", "fruits", {"apple": "x:Apple"}, {"pomme": "apple"})
+    registry = Registry("fruit", "fruits", "apple x:Apple", "pomme apple")
     monkeypatch.setattr(Registry, "_outside", lambda _: [SimpleNamespace(name="pear")])
     assert [name in registry for name in ("apple", "pomme", "pear", "plum")] == [
         True,

@@ -28,7 +28,7 @@ from holdfast.files import as_input_errors, replacing, write_lines
 from holdfast.formats.payloads import compact, is_object
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import ConfigError, HoldfastError, InputError, LockedError
-from holdfast.kernel.registry import Registry, imported, rows
+from holdfast.kernel.registry import Registry, imported
 from holdfast.kernel.typed import Positive, attributes, check_type
 from holdfast.options import Options
 from holdfast.result import INVALID, CompressionResult
@@ -159,11 +159,11 @@ class Engine(Protocol):
 ENGINES = Registry(
     "engine",
     "engines",
-    rows("""
+    """
         processes holdfast.batch.engines:Processes
         dask holdfast.batch.engines:Dask
         ray holdfast.batch.engines:Ray
-    """),
+    """,
 )
 """The engines by URL scheme: ``processes://4``, ``dask://host:8786``, ``ray://host:10001``."""
 

@@ -39,7 +39,7 @@ _ROWS = [line.split(maxsplit=2) for line in _TABLE.strip().splitlines()]
 """Each command, where it is in this package, and its line in the help, which imports none."""
 
 COMMANDS = Registry(
-    "command", "commands", {name: f"holdfast.cli.{place}" for name, place, _ in _ROWS}
+    "command", "commands", "\n".join(f"{name} holdfast.cli.{place}" for name, place, _ in _ROWS)
 )
 
 # 2 is click's for wrong usage, 70 is EX_SOFTWARE of sysexits.h, and 130 and 141 are 128 + SIGINT

@@ -1,11 +1,11 @@
 """The strategies, one file each, in the order in which a pipeline usually runs them."""
 
-from holdfast.kernel.registry import Registry, rows
+from holdfast.kernel.registry import Registry
 
 COMPRESSORS = Registry(
     noun="strategy",
     group="compressors",
-    table=rows("""
+    table="""
         select holdfast.compressors.select:Select
         prune holdfast.compressors.prune:Prune
         tunacode holdfast.designs:tunacode
@@ -22,10 +22,10 @@ COMPRESSORS = Registry(
         sliding_window holdfast.compressors.window:SlidingWindow
         hybrid holdfast.compressors.pipeline:Pipeline
         trim holdfast.compressors.trim:Trim
-    """),
-    aliases=rows("""
+    """,
+    aliases="""
         window sliding_window
         pipeline hybrid
         summarize summarizing
-    """),
+    """,
 )

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.registry import Registry, nearest, rows
+from holdfast.kernel.registry import Registry, nearest
 from holdfast.kernel.typed import is_object, walked
 
 READERS = Registry(
     "form of a configuration file",
     "config_files",
-    rows("""
+    """
         .toml holdfast.config_files:read
         .yaml holdfast.config_files.yaml:read
         .yml holdfast.config_files.yaml:read
-    """),
+    """,
 )
 """The readers by file ending.
 

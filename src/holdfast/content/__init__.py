@@ -5,7 +5,7 @@ from functools import cache
 from typing import cast
 
 from holdfast.kernel.ports import ContentKind, Fitting, Room, Shrunk
-from holdfast.kernel.registry import Registry, rows
+from holdfast.kernel.registry import Registry
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import Reading
 from holdfast.text.visible import as_shown
@@ -15,7 +15,7 @@ from .lossy import LossyKind
 KINDS = Registry(
     noun="content kind",
     group="content",
-    table=rows("""
+    table="""
         binary holdfast.content.binary:Binary
         json holdfast.content.structured:Json
         markup holdfast.content.markup:Markup
@@ -24,7 +24,7 @@ KINDS = Registry(
         log holdfast.content.logs:Log
         yaml holdfast.content.yaml:Yaml
         prose holdfast.content.lossy:Prose
-    """),
+    """,
     formerly=("parsers", "grammars"),
 )
 """In order of preference among kinds that fit equally well, after those of plugins; the last fits

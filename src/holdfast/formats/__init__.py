@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.messages import MEDIA_KINDS
-from holdfast.kernel.registry import Registry, rows
+from holdfast.kernel.registry import Registry
 from holdfast.kernel.transcript import Format, Transcript
 
 from .payloads import (
@@ -27,7 +27,7 @@ from .payloads import (
 FORMATS = Registry(
     "format",
     "formats",
-    rows("""
+    """
         langchain holdfast.formats.langchain:LangChain
         pydantic_ai holdfast.formats.pydantic_ai:PydanticAI
         openai_responses holdfast.formats.openai_responses:OpenAIResponses
@@ -37,8 +37,8 @@ FORMATS = Registry(
         openai_chat holdfast.formats.openai_chat:OpenAIChat
         bedrock holdfast.formats.anthropic:Bedrock
         plain holdfast.formats.plain:Plain
-    """),
-    aliases=rows("""
+    """,
+    aliases="""
         openai openai_chat
         responses openai_responses
         azure openai_chat
@@ -46,7 +46,7 @@ FORMATS = Registry(
         bedrock_converse converse
         claude anthropic
         vertex anthropic
-    """),
+    """,
 )
 """The formats, and names of providers that use them."""
 

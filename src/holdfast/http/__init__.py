@@ -5,6 +5,8 @@ They fit request bodies; answers and streams are not changed. If a provider refu
 its length, it is made smaller and sent once more.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress

@@ -7,6 +7,8 @@ The views that were sent stay at the start of what is sent next, so that views g
 conversations only hashes are kept, and the messages that Holdfast wrote.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,6 +4,8 @@ Methods may return a value or an awaitable. A capability that only some implemen
 listing, batches, expiry) is a protocol of its own.
 """
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar, cast, runtime_checkable

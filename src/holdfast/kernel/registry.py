@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from importlib import import_module
 from pathlib import Path
@@ -13,26 +12,25 @@ from warnings import warn
 from .errors import ConfigError, MissingExtraError
 
 
-def rows(listed: str) -> dict[str, str]:
-    """A table as text: each line has a name, and what it stands for."""
+def _rows(listed: str) -> dict[str, str]:
     pairs = (line.strip().partition(" ") for line in listed.strip().splitlines())
     return {name: meant for name, _, meant in pairs}
 
 
-@dataclass(frozen=True)
 class Registry:
     """A table from names to ``"module:Attribute"``, imported on first use.
 
-    ``noun`` is used in errors. Other packages add names through the entry point group
-    ``holdfast.<group>``; a built-in name takes precedence.
+    ``table`` and ``aliases`` are texts, with a name and what it stands for in each line. ``noun``
+    is used in errors. Other packages add names through the entry point group ``holdfast.<group>``;
+    a built-in name takes precedence. An entry point in one of the groups ``formerly`` causes a
+    warning.
     """
 
-    noun: str
-    group: str
-    table: Mapping[str, str] = field(default_factory=dict[str, str])
-    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
-    formerly: tuple[str, ...] = ()
-    """Former groups; an entry point in one of them causes a warning."""
+    def __init__(
+        self, noun: str, group: str, table: str, aliases: str = "", formerly: Iterable[str] = ()
+    ) -> None:
+        self.noun, self.group, self.formerly = noun, group, formerly
+        self.table, self.aliases = map(_rows, (table, aliases))
 
     def load(self, name: str) -> Any:
         """Import what the name stands for. Raises ConfigError, listing the known names."""

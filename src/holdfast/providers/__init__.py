@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from holdfast.kernel.errors import ConfigError, MissingExtraError
 from holdfast.kernel.ports import Embedder, Model
-from holdfast.kernel.registry import Registry, rows, similar
+from holdfast.kernel.registry import Registry, similar
 from holdfast.kernel.typed import what_is
 
 
@@ -36,27 +36,27 @@ class FunctionProvider:
 MODELS = Registry(
     "model vendor",
     "models",
-    rows("""
+    """
         openai holdfast.providers.openai:OpenAIModel
         anthropic holdfast.providers.anthropic:AnthropicModel
         gemini holdfast.providers.gemini:GeminiModel
         extractive holdfast.providers.lexical:Extractive
         scripted holdfast.providers.scripted:always
-    """),
-    aliases={"google": "gemini"},
+    """,
+    aliases="google gemini",
 )
 """Vendors by the name before the colon; each is called with the text after it."""
 
 EMBEDDERS = Registry(
     "embedder",
     "embedders",
-    rows("""
+    """
         openai holdfast.providers.openai:OpenAIEmbedder
         gemini holdfast.providers.gemini:GeminiEmbedder
         local holdfast.providers.local:LocalEmbedder
         lexical holdfast.providers.lexical:LexicalEmbedder
-    """),
-    aliases={"google": "gemini"},
+    """,
+    aliases="google gemini",
 )
 """Like ``MODELS``, for embedders."""
 

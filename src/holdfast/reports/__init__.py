@@ -25,7 +25,10 @@ from holdfast.text.visible import plain
 REPORTS = Registry(
     "form of report",
     "reports",
-    {"text": "holdfast.reports.text:text_report", "html": "holdfast.reports.pages:html_report"},
+    """
+        text holdfast.reports.text:text_report
+        html holdfast.reports.pages:html_report
+    """,
 )
 
 

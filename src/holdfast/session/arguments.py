@@ -1,5 +1,7 @@
 """Checks of a session's arguments; each error says in one line what to give."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

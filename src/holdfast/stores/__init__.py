@@ -3,7 +3,7 @@
 from urllib.parse import parse_qsl
 
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.registry import Registry, imported, rows
+from holdfast.kernel.registry import Registry, imported
 from holdfast.kernel.typed import check_type, what_is
 
 from .protocols import unusable
@@ -11,7 +11,7 @@ from .protocols import unusable
 STORES = Registry(
     "store",
     "stores",
-    rows("""
+    """
         memory holdfast.stores.in_process:InProcessStore
         sqlite holdfast.stores.sqlite:SqliteStore
         file holdfast.stores.objects:FolderStore
@@ -24,7 +24,7 @@ STORES = Registry(
         s3 holdfast.stores.objects:ObjectStore
         gs holdfast.stores.objects:ObjectStore
         az holdfast.stores.objects:ObjectStore
-    """),
+    """,
 )
 """The stores by URL scheme. A class of another package must have ``from_url`` too."""
 

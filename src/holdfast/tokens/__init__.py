@@ -19,7 +19,7 @@ from holdfast.kernel.budget import Meter, tokens_in
 from holdfast.kernel.errors import ConfigError, HoldfastError, MissingExtraError, problem_of
 from holdfast.kernel.messages import Media
 from holdfast.kernel.ports import Accuracy, Count, MessageCounter, Priced, Tariff, TokenCounter
-from holdfast.kernel.registry import Registry, imported, rows
+from holdfast.kernel.registry import Registry, imported
 from holdfast.kernel.typed import check_type
 from holdfast.text.memo import Memo
 
@@ -31,7 +31,7 @@ Counter = str | TokenCounter | Count | None
 COUNTERS = Registry(
     "token counter",
     "counters",
-    rows("""
+    """
         o200k_base holdfast.tokens.bpe:O200K_BASE
         cl100k_base holdfast.tokens.bpe:CL100K_BASE
         estimate holdfast.tokens.estimate:ESTIMATE
@@ -40,7 +40,7 @@ COUNTERS = Registry(
         floor4 holdfast.tokens.formulas:FLOOR4
         words holdfast.tokens.formulas:WORDS
         ceil4_overhead holdfast.tokens.formulas:CEIL4_OVERHEAD
-    """),
+    """,
 )
 """The names of counters, besides ``fixed:N``, which counts N tokens for a message."""
 
