@@ -7,11 +7,11 @@ prefix stays cheap.
 """
 
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Any
 
 from holdfast.formats import read
 from holdfast.kernel.compressor import Configured
+from holdfast.kernel.transcript import unchanged
 from holdfast.providers.prices import FREE, MILLION, Price, price_of
 from holdfast.result import CompressionResult, Net, bare, restore
 from holdfast.tokens import meter_for
@@ -91,8 +91,7 @@ def result_net(
         before, after = (
             read(bare(each), result.format)[2] for each in (restore(result), result.messages)
         )
-        pairs = zip(before.messages, after.messages, strict=False)
-        same = sum(1 for _ in takewhile(lambda pair: pair[0].original == pair[1].original, pairs))
+        same = unchanged(before, after)
         meter = meter_for(model if isinstance(model, str) else None)
         shared = sum(meter.sizes(after)[:same]) + meter.overhead(after.envelope)
     return net_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import starmap, takewhile
+from itertools import starmap
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -18,7 +18,7 @@ from holdfast.kernel.compressor import Attempt, Compressor, Plan, Status, descri
 from holdfast.kernel.errors import ConfigError, InputError, LockedError, StrategyError
 from holdfast.kernel.ports import Secret
 from holdfast.kernel.registry import similar
-from holdfast.kernel.transcript import Continuing, Format, Transcript
+from holdfast.kernel.transcript import Continuing, Format, Transcript, unchanged
 from holdfast.kernel.typed import as_config_errors, attributes
 from holdfast.options import Options, Pin, check, chosen, costs_of, meter_of
 from holdfast.providers import open_model
@@ -397,8 +397,7 @@ def finish(job: Job, plan: Plan) -> CompressionResult:
     least = min(filter(None, known), default=tokens)
     usage, net = job.runtime.usage(), None
     if job.costs is not None and usage.cost is not None:
-        pairs = zip(job.transcript.messages, now.messages, strict=False)
-        stays = sum(1 for _ in takewhile(lambda pair: pair[0].original is pair[1].original, pairs))
+        stays = unchanged(job.transcript, now)
         net = _gain(job.costs, job.transcript, meter, tokens, stays, usage.cost)
     return CompressionResult(
         messages=wrapped(job.payload, job.key, now),

@@ -23,7 +23,6 @@ from holdfast.stores.artifacts import KEY as SECRET
 from holdfast.stores.key_logs import EVENTS, THREAD_LOG, LogsOverKeys
 from holdfast.stores.protocols import (
     Checks,
-    GetsBytes,
     Leaves,
     Line,
     ListsKeys,
@@ -31,6 +30,7 @@ from holdfast.stores.protocols import (
     MessageLog,
     SetsBytes,
     settled,
+    text_or_bytes,
     to_bytes,
     to_text,
     unusable,
@@ -317,13 +317,8 @@ def _bytes_of(store: KeyValueStore, key: str) -> bytes | None:
     """The value under the key as bytes; for an artifact, its stored form."""
     if keeps_bytes(type(store)) or key.startswith(CONTENT):
         return settled(blobs_of(store).get_bytes(key))
-    try:
-        text = settled(store.get(key))
-    except StoreError:
-        if not isinstance(store, GetsBytes):
-            raise
-        return settled(store.get_bytes(key))  # it was put as bytes
-    return None if text is None else to_bytes(text)
+    value = text_or_bytes(store, key)
+    return to_bytes(value) if isinstance(value, str) else value
 
 
 def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:

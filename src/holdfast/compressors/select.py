@@ -234,8 +234,7 @@ class Stays:
 
     @cached_property
     def _user_speaks_last(self) -> bool:
-        newest = chain.from_iterable(map(self._by_message.__getitem__, self.transcript.newest))
-        return any(event.is_users_words for event in newest)
+        return any(event.is_users_words for event in self._newest)
 
     @cached_property
     def _answered(self) -> range:
@@ -272,8 +271,13 @@ class Stays:
     @cached_property
     def _newest_outputs(self) -> list[int]:
         """The tokens of each output of the newest exchange, and of what else may be shortened."""
-        newest = chain.from_iterable(map(self._by_message.__getitem__, self.transcript.newest))
-        return list(map(self.length, filter(self._may_be_told_in_part, newest)))
+        return list(map(self.length, filter(self._may_be_told_in_part, self._newest)))
+
+    @property
+    def _newest(self) -> list[StreamEvent]:
+        """The events of the newest exchange."""
+        newest = frozenset(self.transcript.newest)
+        return [event for event in self.events if event.message in newest]
 
     def _staying(self) -> set[int]:
         """The positions that stay in place: those in any room, and the newest exchanges.

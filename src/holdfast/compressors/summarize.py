@@ -138,11 +138,7 @@ class Summarize(Configured):
             gone = sorted({*leaving, *history.summaries})
             place = placed(history.transcript, gone, role) if leaving else None
             new = [i for i in history.places if known.upto < i <= upto]
-            return (
-                _RollingSummary(self, history, memory, known, upto, new, gone, place)
-                if place
-                else None
-            )
+            return place and _RollingSummary(self, history, memory, known, upto, new, gone, place)
 
         kept = None if known.upto in history.summaries else rolled(known.upto)
         if kept and not history.exact and kept.fits():

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise, starmap
+from itertools import accumulate, pairwise, starmap, takewhile
 from operator import attrgetter
 from typing import Literal, Protocol, runtime_checkable
 
@@ -167,6 +167,12 @@ def new_violation(
         if violation.rule in more and (violation.rule, origin) not in known:
             return violation
     return None
+
+
+def unchanged(before: Transcript, after: Transcript) -> int:
+    """The number of messages with which both begin."""
+    pairs = zip(before.messages, after.messages, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0].original == pair[1].original, pairs))
 
 
 # where a conversation may be cut

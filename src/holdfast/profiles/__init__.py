@@ -215,11 +215,7 @@ class Layers:
         place = f"{file.origin(written)}: {written}"
         if name is None:
             if not is_object(step) or not isinstance(step.get("strategy"), str):
-                raise ConfigError(
-                    "a step is a table with a strategy",
-                    place=place,
-                    advice='add strategy = "..."',
-                )
+                raise _without_strategy(place)
             label = str(step.get("as", step["strategy"]))
             while label in made:  # a prime for each step before it of the same name
                 label += "'"
@@ -239,6 +235,11 @@ class Layers:
         path = f"{_STEPS}.{label}"
         self._set[path] = file, written
         self._lay(file, step, made[label], f"{path}.", f"{written}.")
+
+
+def _without_strategy(place: str) -> ConfigError:
+    problem, advice = "a step is a table with a strategy", 'add strategy = "..."'
+    return ConfigError(problem, place=place, advice=advice)
 
 
 def _label(name: str, made: Table, place: str) -> str:
@@ -292,9 +293,7 @@ def read_step(data: object, place: str = "strategy") -> Compressor:
     of ``Stepwise``.
     """
     if not is_object(data) or "strategy" not in data:
-        raise ConfigError(
-            "a step is a table with a strategy", place=place, advice='add strategy = "..."'
-        )
+        raise _without_strategy(place)
     table = dict(data)
     name, shown = table.pop("strategy"), table.pop("as", None)
     check_type(name, str, f"{place}.strategy")

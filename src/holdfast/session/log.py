@@ -365,8 +365,7 @@ class Thread:
     def originals(self) -> Iterator[Any]:
         """Everything that was appended, unedited."""
         for some in batches(0, self.state.messages):
-            for _, original in self._intact("message", some, _original).values():
-                yield original
+            yield from (said for _, said in self._intact("message", some, _original).values())
 
     def search(self, terms: Sequence[str], most: int) -> dict[int, float]:
         """BM25 scores by position, for messages with edits applied."""

@@ -29,7 +29,6 @@ from holdfast.text.keyed import key_of as keyed
 
 from .excerpts import TextExcerpt, excerpt
 from .protocols import (
-    GetsBytes,
     KeepsBytes,
     ListsKeys,
     as_text,
@@ -37,6 +36,7 @@ from .protocols import (
     from_base64,
     put_new,
     settled,
+    text_or_bytes,
     to_bytes,
 )
 
@@ -135,14 +135,9 @@ class _Armoured:
     store: KeyValueStore
 
     def get_bytes(self, key: str) -> bytes | None:
-        try:
-            text = settled(self.store.get(key))
-        except StoreError:
-            if not isinstance(self.store, GetsBytes):
-                raise
-            return settled(self.store.get_bytes(key))  # written by the store that is wrapped
-        if text is None:
-            return None
+        text = text_or_bytes(self.store, key)
+        if not isinstance(text, str):  # bytes were written by the store that is wrapped
+            return text
         header, _, payload = text.partition("\n")
         match object_of(header), content := to_bytes(payload):
             case {"encoding": "plain", "bytes": int(size)}, _ if size == len(content):

@@ -266,6 +266,16 @@ def as_text(key: str, value: bytes | None) -> str | None:
     return None if value is None else to_text(key, value)
 
 
+def text_or_bytes(store: KeyValueStore, key: str) -> str | bytes | None:
+    """The value as text, or as the bytes that are no text; None if there is none."""
+    try:
+        return settled(store.get(key))
+    except StoreError:
+        if not isinstance(store, GetsBytes):
+            raise
+        return settled(store.get_bytes(key))
+
+
 def from_base64(text: str) -> bytes:
     """The bytes that the text stands for; none for other text, which every reader refuses."""
     try:
