@@ -174,7 +174,7 @@ def test_a_server_does_not_start_with_a_store_that_nobody_knows(run, server):
         (["batch", "chat.jsonl", "out.jsonl", "--budget", "9", "--engine", "processes://x"],
          "--engine: 'processes://x' says no number; write one such as processes://4"),
         (["batch", "chat.jsonl", "out.jsonl", "--budget", "9", "--chunk", "x"],
-         "--chunk: 'x' is not a whole number; see holdfast batch --help"),
+         "--chunk: 'x' is not a valid whole number; see holdfast batch --help"),
         (["batch", "chat.jsonl", "out.jsonl", "--budget", "9", "--chunk", "0"],
          "--chunk: 0 is not in the range x>=1; see holdfast batch --help"),
         (["store", "chek"], "holdfast store: there is no command named 'chek'"),
