@@ -58,6 +58,16 @@ def test_an_answer_that_negates_is_no_courtesy(answer):
     ]
 
 
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_a_shortened_message_has_the_room_that_no_other_takes(role):
+    rows = "\n".join(f"2026-03-02 12:{n % 60:02} INFO pump {n} took {n} ms" for n in range(800))
+    log = f"{rows}\nThe gate code is 4711.\n{rows}"
+    messages = {0: remembered(0, role, log), 1: remembered(1, "user", "Is the gate open?")}
+    text = written(packed([1, 0], 400, messages, "What is the gate code?"))
+    assert 350 < count(text) <= 400
+    assert "The gate code is 4711." in text
+
+
 def test_without_names_the_role_speaks():
     assert written(
         packed([0], messages={0: remembered(0, "user", "The gate code is 4711.")})

@@ -102,8 +102,25 @@ def test_an_output_of_any_size_stays_in_view_as_far_as_there_is_room(rows, query
         session.append(*large_output(rows))
         view = session.fit(query)
         assert view.budget_met
-        assert view.tokens > (0.5 if query else 0.75) * 2_000
+        assert view.tokens > (0.9 if query else 0.75) * 2_000
         assert query is None or "8007" in str(view.messages)
+
+
+@pytest.mark.parametrize("budget", [400, 1_000, 6_000])
+def test_a_question_uses_its_budget_where_all_but_a_pasted_log_is_told(budget):
+    output = large_output(2_500)[2]["content"]
+    talk = [
+        {"role": "user", "content": output},
+        {"role": "assistant", "content": "I have read it."},
+    ]
+    for number in range(4):
+        talk.append({"role": "user", "content": f"And what of depot {number}, which waits?"})
+        talk.append({"role": "assistant", "content": f"Depot {number} waits for the pump."})
+    with Session("t", budget=budget, format="openai") as session:
+        session.append(*talk)
+        view = session.fit(PORT)
+        assert 0.9 * budget < view.tokens <= budget
+        assert "8007" in str(view.messages)
 
 
 def test_an_output_far_larger_than_a_view_is_not_lost_when_the_view_is_made_anew():

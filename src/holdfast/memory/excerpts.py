@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from holdfast.content import shrink
+from holdfast.content import recognise, shrink
 from holdfast.kernel.ports import Room
 from holdfast.selection import ordered_texts
 from holdfast.text.fit import MISSES, SENTENCE, Count, choose, fits
@@ -59,10 +59,12 @@ def pack(
 
     The positions are given best first; the excerpts are in the order of the log. Sentences of
     greeting or thanks are left out, and so are repeated texts. A message that takes more than
-    half of the budget is shortened to what answers the question. ``budget`` is in tokens; ``whole``
-    counts the complete text. ``name`` returns the name before an excerpt.
+    half of the budget is shortened to what answers the question, but what no other message takes
+    is left to it. ``budget`` is in tokens; ``whole`` counts the complete text. ``name`` returns the
+    name before an excerpt.
     """
     taken: list[Excerpt] = []
+    shortened: list[_Shortened] = []
     speakers = frozenset(map(str.lower, {message.speaker for message in messages.values()}))
     known = {""}
     days = {""}
@@ -82,7 +84,8 @@ def pack(
         heading = 0 if day in days else count(f"[{day}]\n")
         left = min(room - heading, max(budget // 2, SENTENCE))
         by, said = name(message), body
-        if not fits(body, left, count) or _tokens(by, body, count) > left:
+        is_cut = not fits(body, left, count) or _tokens(by, body, count) > left
+        if is_cut:
             cut += message.role == "tool"
             within, said = left - count(f"{by}:") - 1, ""
             if within >= SENTENCE and cut <= _MOST_CUT:
@@ -92,13 +95,35 @@ def pack(
             misses += 1
             continue
         misses = 0
+        if is_cut:
+            shortened.append((len(taken), message, body, tokens))
         taken.append(Excerpt(position, by, said, day))
         known.add(body)
         room -= tokens + heading
         days.add(day)
+    _lengthen(taken, shortened, room, count, question)
     while taken and (whole or count)(written(sorted(taken))) > budget:
         taken.pop()
     return sorted(taken)
+
+
+_Shortened = tuple[int, Remembered, str, int]
+"""The index of an excerpt, its message, the text that it is from, and its tokens."""
+
+
+def _lengthen(
+    taken: list[Excerpt], shortened: Iterable[_Shortened], room: int, count: Count, question: str
+) -> None:
+    """Make shortened excerpts longer by the ``room`` that is left, the best first."""
+    for at, message, body, tokens in shortened:
+        if room < SENTENCE:
+            break
+        by, left = taken[at].name, room + tokens
+        said = _cut(message, body, Room(left - count(f"{by}:") - 1, count, question))
+        longer = _tokens(by, said, count)
+        if tokens < longer <= left:
+            taken[at] = taken[at]._replace(text=said)
+            room -= longer - tokens
 
 
 @Memo
@@ -113,8 +138,9 @@ def _bare(given: tuple[str, frozenset[str]]) -> str:
 
 
 def _cut(message: Remembered, body: str, room: Room) -> str:
-    """The sentences that answer, as many as fit; a tool's output is shortened by its kind."""
-    pieces = [] if message.role == "tool" or len(body) > _READ else sentences(body)
+    """The sentences that answer, as many as fit; what is no prose is shortened by its kind."""
+    by_kind = message.role == "tool" or len(body) > _READ or recognise(body).name != "prose"
+    pieces = [] if by_kind else sentences(body)
     if len(pieces) < 2:
         return shrink(body, room).text
 

@@ -183,11 +183,26 @@ class Fit:
         asked = Inquiry(query)
         past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
         told = self._past_tokens(past.text)
-        # most of what answers is in the view already, so that the view may be larger
-        if part.result and told < (self.limit - part.tokens) / 2:
-            part, _ = self.recent.make(scope, self.limit - told, "")
-            past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
+        # all that was found is told, or most of what answers is in the view already
+        if self.limit - part.tokens - told > min(told, self.room * _PAST):
+            newest = self.recent.scope(None)
+            start = max([newest.start, *(last + 1 for _, last in self.state.evicted)])
+            wider, _ = self.recent.make(replace(newest, start=start), self.limit - told, "")
+            part = part if wider.tokens + told > self.limit else wider
+            stands = self._whole(part)
+            if any(each.position in stands for each in past.chosen):
+                past = self._recollect(asked, self.limit - part.tokens, stands, 0.0)
         return self._recalling(part, past, asked, "recalled")
+
+    def _whole(self, part: Part) -> set[int]:
+        """The positions of the messages that stand in the part as they are in the thread."""
+        kept = self.thread.read([place for place in part.places if place is not None])
+        stands = zip(part.places, part.messages, strict=True)
+        return {
+            place
+            for place, message in stands
+            if place in kept and kept[place].original == message.original
+        }
 
     def _searched(self, *, is_talk: bool) -> float:
         """The share of the room that a search is worth, above 1 where very little fits."""
