@@ -36,6 +36,14 @@ def test_a_name_is_found_among_many_messages_with_its_pieces(session):
     assert session.search("DBA-552", limit=1)[0].position == 0
 
 
+def test_what_stands_deep_in_a_long_output_is_found(session):
+    rows = "\n".join(f"12:{n % 60:02} INFO depot-{n % 97} took {n} ms" for n in range(9_000))
+    session.append(*chatter(20), user(f"{rows}\nThe relay of svc-7 listens on zebra.\n{rows}"))
+    session.append(*chatter(20), user("svc-7 must be watched."))
+    assert session.search("Where does the relay listen?", limit=1)[0].position == 20
+    assert "listens on zebra" in str(session.fit("Where does the relay of svc-7 listen?").messages)
+
+
 def test_a_question_that_was_asked_last_is_not_its_own_answer(session):
     session.append(user("The abort rule: 0.5 %."), assistant("ok"), *chatter(6))
     session.append(user("What is the abort rule?"))

@@ -29,6 +29,7 @@ from holdfast.stores.protocols import (
 )
 from holdfast.text.items import items_in
 from holdfast.text.keyed import of_thread
+from holdfast.text.similarity import each_once
 from holdfast.text.visible import amount, first_of
 from holdfast.text.words import READ, has_unspaced, words
 
@@ -89,11 +90,19 @@ def event_of(number: int, line: Line) -> Event:
 def words_of(kept: Kept) -> str:
     """The text by which a search finds the message, with its calls and their arguments.
 
-    Scripts without spaces between words are split into pairs of characters, as in questions.
+    Scripts without spaces between words are split into pairs of characters, as in questions. A long
+    text has each word once, so that what stands deep in it is found too.
     """
-    calls = (f"{call.name} {call.arguments}" for call in kept.message.calls)
-    text = "\n".join(part for part in (kept.remembered.told, *calls) if part)[:READ]
+    text = told_of(kept)
+    if len(text) > READ:
+        return each_once(text)[:READ]
     return " ".join(words(text)) if has_unspaced(text) else text
+
+
+def told_of(kept: Kept) -> str:
+    """The text of the message, with its calls and their arguments."""
+    calls = (f"{call.name} {call.arguments}" for call in kept.message.calls)
+    return "\n".join(part for part in (kept.remembered.told, *calls) if part)
 
 
 def with_words(kind: LineKind, line: Line, wire: Format | None) -> Line:

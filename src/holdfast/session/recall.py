@@ -25,7 +25,7 @@ from holdfast.text.visible import GLANCE
 from holdfast.text.words import stem, terms
 from holdfast.text_protocol import protocol_of
 
-from .log import LINES, NEWEST, Thread, words_of
+from .log import LINES, NEWEST, Thread, told_of
 from .state import Span, holds
 from .turns import as_remembered, author, with_authors
 
@@ -98,7 +98,7 @@ def of_the_newest(thread: Thread) -> Inquiry:
     """The newest user message, and the work since then, if any."""
     spoke = thread.state.spoke
     newest = thread.newest(NEWEST) if thread.state.messages - (spoke or 0) > NEWEST else []
-    work = "\n".join(words_of(kept)[:GLANCE] for kept in newest)
+    work = "\n".join(told_of(kept)[:GLANCE] for kept in newest)
     said = {} if spoke is None else thread.read([spoke])
     return Inquiry("".join(kept.message.content_text or "" for kept in said.values()), work)
 

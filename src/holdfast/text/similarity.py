@@ -42,6 +42,15 @@ def tally(text: str) -> tuple[Counter[str], int]:
     return Counter([*found, *joined]), len(found)
 
 
+def each_once(text: str) -> str:
+    """The words and joined names of the text, each once; numbers and times come last.
+
+    ``tally`` finds in it what it finds in the text, but how often.
+    """
+    found = dict.fromkeys([*words(text), *_JOINED.findall(text.lower())])
+    return " ".join(sorted(found, key=lambda name: name[0].isdigit()))
+
+
 def bm25(
     wanted: Iterable[Group],
     blocks: Mapping[str, bytes | bytearray],
