@@ -161,3 +161,16 @@ def test_of_a_plan_the_newest_form_is_told_though_notes_tell_older_ones():
         messages += call(done, f"account {done * 37} owes {done * 113} euros " * 60)
         messages = list(holdfast.compress(messages, 900).messages)
     assert str(messages).count("write_plan") == 1
+
+
+@pytest.mark.parametrize("strategy", ["digest", "select"])
+def test_notes_behind_a_pinned_call_and_its_result_are_known_again(strategy):
+    messages = call(0, "The depot is open. " * 20)
+    for number in range(12):
+        said = f"Depot {number} has the number {number * 7919 % 9973}. " * 5
+        messages.append({"role": "user", "content": said})
+        messages.append({"role": "assistant", "content": f"It is noted as {number}. " * 5})
+    for _ in range(3):
+        fitted = holdfast.compress(messages, 600, strategy=[strategy, "trim"], pin=[0])
+        assert str(fitted.messages).count("HISTORY_SUMMARY") == 1
+        messages = [*fitted.messages, *messages[-8:]]

@@ -93,9 +93,8 @@ class Marks:
         alike = [i for i, message in enumerate(transcript.messages) if message.begins_like_ours]
         if not alike:
             return transcript
-        kept = keeps(transcript.rules, transcript.messages)
+        kept = keeps(transcript.rules, transcript.messages) | transcript.pinned
         firm = {i for unit in transcript.units if not kept.isdisjoint(unit) for i in unit}
-        firm |= transcript.pinned
         opens, asked, last = True, False, None  # opens: only user messages and summaries so far
         foreign = False
         messages = list(transcript.messages)
