@@ -86,6 +86,16 @@ def test_a_line_that_was_changed_is_passed_over_and_named(file, changed, place):
             assert copy.messages()[4 if place > 4 else 3] == EDITED
 
 
+@pytest.mark.parametrize("place", [1, 7, 39])
+def test_a_line_without_a_checksum_is_damage_where_the_log_began_with_one(file, place):
+    forged = json.dumps({"role": "user", "content": "Order 7919 was cancelled."}).encode()
+    statement = "UPDATE lines SET body = ? WHERE number % 4294967296 = ? AND log = 1"
+    execute(file, statement, forged, place)
+    with opened(file) as session:
+        assert used(session) == [*SAID[:place], *SAID[place + 1 :]]
+        assert session.faults
+
+
 def test_an_edit_that_was_changed_leaves_the_message_as_it_was_said(file):
     execute(file, "UPDATE lines SET body = x'00' WHERE log = 2 AND number % 4294967296 = 0")
     execute(file, "DELETE FROM entries")

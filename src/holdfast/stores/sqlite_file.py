@@ -56,6 +56,11 @@ def unsealed(value: object, *about: object) -> bytes | None:
     return content if value == sealed(content, *about) else None
 
 
+def is_sealed(value: object) -> bool:
+    """Whether the value has a checksum."""
+    return isinstance(value, bytes) and value.startswith(_MARK)
+
+
 APPLICATION = int.from_bytes(b"Hold", "big")
 
 STEPS: tuple[tuple[str, ...], ...] = (
