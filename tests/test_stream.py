@@ -516,6 +516,35 @@ def test_a_question_below_a_long_trace_is_no_output():
     assert not [each for each in functions(messages) if each[0] == "outcome"]
 
 
+@pytest.mark.parametrize(
+    "returned",
+    ["Command {} returned: {}", "Result of {}:\n{}", "{} -> {}", "The tool '{}' says: {}"],
+)
+@pytest.mark.parametrize("act", ['{{"command": "{}", "query": "PET"}}', "<{}>\nPET\n</{}>"])
+def test_what_opens_with_the_name_of_what_was_called_is_an_outcome_however_rare_the_name(
+    act, returned
+):
+    outputs = {
+        "search": "Refil sells recycled PET at 24 EUR per kg.",
+        "open_page": "The shop of Refil sells spools from 40 kg on.",
+        "read_file": "Filamentum;CZ;18.9\nGreenStrand;NL;22.5",
+        "ask_partner": "I found no seller in Spain, please look elsewhere.",
+        "write_file": "Written.",
+    }
+    messages = [{"role": "user", "content": "Find sellers of recycled PET, please."}]
+    for name, output in outputs.items():
+        messages += [
+            {"role": "assistant", "content": act.format(name, name)},
+            {"role": "user", "content": returned.format(name, output)},
+        ]
+    messages += [
+        {"role": "assistant", "content": "I have two sellers. Are they enough?"},
+        {"role": "user", "content": "No. Leave out Spain, please."},
+    ]
+    found = [function for function, _ in functions(messages)]
+    assert found == ["words", *["act", "outcome"] * len(outputs), "words", "words"]
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_an_error_under_a_heading_answers_an_act_and_is_no_order_though_other_outputs_differ(end):
     messages = as_text("<open>part{}.txt</open>", "[open] Result:\nrow {}")

@@ -37,6 +37,7 @@ from holdfast.text.words import (
     words,
     wraps_words,
 )
+from holdfast.text_frames import OPENING, UNNAMED, CalledName, frame_of, named_in
 from holdfast.text_scratchpad import Scratchpad, scratchpad_of
 
 # times that a regularity must appear, and in half of the messages that could show it; in recorded
@@ -46,7 +47,6 @@ _FEWEST = 3
 # much of recorded runs, as they did of the next two
 _BARE = 0.25
 _LINES = 2  # line breaks; people answer in fewer, except in sentences
-_OPENING = 60  # characters at the start of outputs that are compared
 # characters; a shorter opening needs a closed sign where no acts are known. In recorded runs half
 # and double kept less
 _LONG = 12
@@ -111,6 +111,8 @@ class Protocol(NamedTuple):
     """Lines of outputs below which stands what a person may have typed."""
     frame: str = ""
     """The line with which a program begins what it adds to all user messages, such as its state."""
+    named: CalledName = UNNAMED
+    """What outputs have around the name of what was called."""
     scratchpad: Scratchpad | None = None
     """The labels of acts and outcomes, if the agent's messages have both."""
 
@@ -134,7 +136,8 @@ class Protocol(NamedTuple):
 
     def is_outcome(self, text: str) -> bool:
         """Whether a user message is an output."""
-        has_form = _start(text).startswith(self.openings) or _end(text).startswith(self.closings)
+        has_form = self._start(text).startswith(self.openings)
+        has_form = has_form or _end(text).startswith(self.closings)
         if _BARE_COMMAND in self.syntaxes:
             return has_form or (self.answers_act and not may_be_typed(text))
         are_known = self.is_bare or self.openings or self.closings
@@ -151,9 +154,11 @@ class Protocol(NamedTuple):
         heads_error = self.openings and heading and reports_failure(heading)
         ends_alike = heading.rpartition(" ")[2] in self.headings and not may_be_said(text)
         may_be_output = self.is_bare or heads_error or ends_alike or wraps_words(text)
-        return bool(self.answers_act and self.syntaxes and may_be_output) or _start(
-            text
-        ).startswith(self.unclear)
+        is_unclear = self.answers_act and self.syntaxes and may_be_output
+        return bool(is_unclear) or self._start(text).startswith(self.unclear)
+
+    def _start(self, text: str) -> str:
+        return _start(self.named.left_out(text))
 
     def may_be_returned(self, text: str) -> bool:
         """Whether a user message is an output, or may be one."""
@@ -165,10 +170,10 @@ class Protocol(NamedTuple):
         A line with a number may be an exit code, and a bracket is content.
         """
         first, _, rest = text.lstrip().partition("\n")
-        start = _start(first)
+        start = self._start(first)
         is_opening = not DIGITS.search(first) and first.rstrip() not in {"{", "["}
         is_opening = is_opening and any(opening.startswith(start) for opening in self.openings)
-        return rest if rest and is_opening and len(start) < _OPENING else text
+        return rest if rest and is_opening and len(start) < OPENING else text
 
     def opening(self, text: str) -> int:
         """The characters of the opening that all outputs have in common, 0 if there is none.
@@ -176,14 +181,14 @@ class Protocol(NamedTuple):
         It ends with a sign: what outputs have in common behind it is content, as an object is, and
         so is a number with the label before it, as in ``Exit code: 1``.
         """
-        start = _start(text)
+        start = self._start(text)
         openings = [each for each in (*self.openings, *self.unclear) if start.startswith(each)]
         if not self.syntaxes or not openings:
             return 0
         opening = _OBJECT.split(max(openings, key=len), maxsplit=1)[0]
         before_number = DIGITS.split(opening, maxsplit=1)[0]
         signed = _SIGNED.match(before_number)
-        bare = text.lstrip()
+        bare = self.named.left_out(text)
         if (
             signed is None
             or not bare.startswith(signed[0])
@@ -241,7 +246,7 @@ def protocol_of(messages: Messages) -> Protocol:
     ]
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
     if 2 * calls < len(said):
-        bare = NATIVE._replace(frame=_frame([text for role, text in said if role == "user"]))
+        bare = NATIVE._replace(frame=frame_of([text for role, text in said if role == "user"]))
         may_be_one = all(message.role != "tool" and not message.results for message in messages)
         may_be_one &= any(text.count("\n") >= _LINES for by, text in said if by == "assistant")
         if may_be_one and not calls and (scratchpad := scratchpad_of(said)):
@@ -280,22 +285,6 @@ def _written(said: Said) -> Protocol:
     return known if known.syntaxes and are_answered else _with_blocks(said) or known
 
 
-def _frame(texts: Sequence[str]) -> str:
-    """The first line that nearly all user messages have, the first too, below other lines."""
-    if len(texts) < _FEWEST:
-        return ""
-    lines = dict.fromkeys(map(masked, texts[0].split("\n")[1:]))
-    found: list[str] = [line for line in lines if any(map(str.isalpha, line))]
-    lacking, spare = Counter[str](), (1 - _NEARLY_ALL) * len(texts)
-    for text in texts[1:]:
-        if not found:  # as nearly always, which is soon known
-            break
-        below = frozenset(map(masked, text.split("\n")[1:]))
-        lacking.update(line for line in found if line not in below)
-        found = [line for line in found if lacking[line] <= spare]
-    return next(iter(found), "")
-
-
 def _heading(text: str) -> str:
     """The first line, if it ends with a colon and stands above others."""
     first, _, rest = text.lstrip().partition("\n")
@@ -317,12 +306,12 @@ def _asides(answers: Iterable[str]) -> frozenset[str]:
 
 def _start(text: str) -> str:
     """What the openings of outputs are compared with."""
-    return DIGITS.sub("0", text.lstrip()[:_OPENING])
+    return DIGITS.sub("0", text.lstrip()[:OPENING])
 
 
 def _end(text: str) -> str:
     """What the closings of outputs are compared with: the end of the text, backwards."""
-    return DIGITS.sub("0", text.rstrip()[-_OPENING:])[::-1]
+    return DIGITS.sub("0", text.rstrip()[-OPENING:])[::-1]
 
 
 def _of_commands(said: Said) -> Protocol | None:
@@ -425,8 +414,9 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     """
     exchanges = _exchanges(said, syntaxes)
     answers = [answer for _, _, answer in exchanges]
-    openings, unclear = _openings(answers, said, have_acts=bool(syntaxes))
-    protocol = Protocol(syntaxes, openings, unclear=unclear)
+    named = named_in([each[1:] for each in exchanges]) if syntaxes else UNNAMED
+    openings, unclear = _openings(answers, said, named, have_acts=bool(syntaxes))
+    protocol = Protocol(syntaxes, openings, unclear=unclear, named=named)
     if not syntaxes:
         return protocol
     protocol = protocol._replace(closings=_closings(answers), asides=_asides(answers))
@@ -481,21 +471,23 @@ def _exchanges(said: Said, syntaxes: frozenset[Syntax]) -> list[tuple[Syntax, st
 
 
 def _openings(
-    answers: Sequence[str], said: Said, *, have_acts: bool
+    answers: Sequence[str], said: Said, named: CalledName = UNNAMED, *, have_acts: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The openings that several answers have in common, of programs and of either.
 
-    One that a user's very first message has too is of all that a user sends, such as a name or a
-    time: it is a program's only before what nobody types.
+    One with the name of what was called is a program's. One that a user's very first message has
+    too is of all that a user sends, such as a name or a time: it is a program's only before what
+    nobody types.
     """
     programs: list[str] = []
     unclear: list[str] = []
     seen = ""
+    answers = [*map(named.left_out, answers)]
     for opening, group in _alike(answers, _start):
         if seen and opening.startswith(seen):
             continue
         is_common = len(opening) >= _LONG and len(group) >= _NEARLY_ALL * len(answers)
-        is_long = have_acts and (len(opening) == _OPENING or is_common)
+        is_long = have_acts and (len(opening) == OPENING or is_common)
         has_form = _has_form(opening, 2 * len(group) >= len(answers), have_acts=have_acts)
         if not (has_form or is_long):
             continue
@@ -503,7 +495,8 @@ def _openings(
         is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
         if is_frame and not (have_acts and _frames_outputs(opening, group)):
             continue
-        if has_form and not _may_be_persons(opening, group, have_acts=have_acts):
+        are_named = named.behind and opening.startswith(_start(named.opening))
+        if has_form and (are_named or not _may_be_persons(opening, group, have_acts=have_acts)):
             programs.append(opening)
         elif is_long or (have_acts and _has_sign(opening)):
             unclear.append(opening)
