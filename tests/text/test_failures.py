@@ -48,6 +48,8 @@ def test_a_failure_is_reported(text):
         '{"errorCode": "00000", "errorMessage": "2 rows were written"}',
         '{"error": false, "errorMessage": "2 rows were written"}',
         '{"errorMessage": null, "rows": [1]}',
+        '{"policy": "B77104", "insurer": "Northgate", "status": "expired"}',
+        '{"card": "4421", "status": "blocked"}',
         '{"on_error": "continue", "error_page": "/500.html", "max_errors": 9}',
         '{"created": [{"line": "B-1"}], "failed": [{"line": "B-2", "error": "receipt missing"}]}',
         f"{COMMAND}: exit status 0\n{ROWS}",
@@ -60,7 +62,7 @@ def test_no_failure_is_reported(text):
 @pytest.mark.parametrize(
     ("act", "output"),
     [
-        ("block_card", '{"card": "4421", "status": "blocked"}'),
+        ("block_card", "card 4421 blocked"),
         ("rejectRefund", '{"status": "Rejected"}'),
         ("drop_table", "table tmp_2024 dropped"),
         ("deny-access", "Access of R-7 denied"),
@@ -78,6 +80,8 @@ def test_that_what_was_asked_for_is_done_is_no_failure(act, output):
         ("block_card", "card 4421 cannot be blocked"),
         ("submit_order", '{"status": "rejected"}'),
         ("list_failed_jobs", "failed: no answer"),
+        ("apply_voucher", '{"voucher": "SAVE10", "applied": false}'),
+        ("block_card", "card 4421 is not blocked, since it is not yours"),
         ("", "table tmp_2024 dropped"),
     ],
 )

@@ -48,16 +48,19 @@ def reports_failure(text: str) -> bool:
 def refuses(name: str, text: str) -> bool:
     """Whether the output of an act with this name reports a failure.
 
-    That what was asked for is done, such as ``blocked`` of ``block_card``, is none.
+    That what was asked for is done, such as ``blocked`` of ``block_card``, is none, and that it is
+    not done is one.
     """
-    if not reports_failure(text):
+    fails = reports_failure(text)
+    if not fails and len(text) > _BRIEF:
         return False
     asked = words_of_name(name)
     stems = set(map(stem, asked))
     done = {word for word in words(text) if word.endswith("ed") and stem(word) in stems}
     done.difference_update(asked)  # of ``list_failed_jobs`` nothing is to fail
-    if not done:
-        return True
+    if not done or not fails:
+        said = "".join(text.lower().split()).replace("'", '"')
+        return fails or any(f"not{each}" in said or f'"{each}":false' in said for each in done)
     kept = re.sub(r"[^\W_]+", lambda word: "" if word[0].lower() in done else word[0], text)
     return reports_failure(kept)
 
@@ -119,14 +122,18 @@ def _denies(reply: Mapping[str, Value]) -> bool:
     flags = [said for name, said in reply.items() if name.lower() in _SUCCESS]
     told = {name: key for name in reply if (key := _error_told_by(name, is_alone=not flags))}
     fine = {key for name, key in told.items() if _is_success(reply[name])}
-    done = any(isinstance(said, list) and said for name, said in reply.items() if name not in told)
+    others = [said for name, said in reply.items() if said and name not in told]
+    done = any(isinstance(said, list) for said in others)
 
     def tells_trouble(name: str, key: str) -> bool:
         said = reply[name]
         if not said or (key in fine and name.lower() != key) or (done and isinstance(said, list)):
             return False
         report = dump({key: _spelled(said)})
-        return (isinstance(said, str) or len(report) <= _BRIEF) and alarm(report) >= TROUBLE
+        # one word beside other fields, such as blocked, is the state of what they tell of
+        is_state = others and isinstance(said, str) and said.isalpha() and not alarm(key)
+        is_report = isinstance(said, str) or len(report) <= _BRIEF
+        return is_report and alarm(report) >= (FAILURE if is_state else TROUBLE)
 
     return False in flags or any(map(tells_trouble, told, told.values()))
 
