@@ -59,6 +59,12 @@ def test_an_argument_that_is_a_sentence_is_told_apart():
     assert second.under == 0
 
 
+def test_short_arguments_of_several_lines_stand_behind_those_of_one_line():
+    act = {"plan": "- find sellers\n- rank them", "command": {"name": "search", "query": "PET"}}
+    first, *_ = pieces_of_act("", json.dumps(act))
+    assert first.text == "name: search, query: PET, plan: - find sellers\n- rank them"
+
+
 def test_an_argument_of_line_breaks_alone_is_not_said_by_what_follows():
     (piece,) = pieces_of_act("write", json.dumps({"path": "a.txt", "content": "\n"}))
     assert piece.text.strip() == "write path: a.txt, content:"

@@ -144,6 +144,7 @@ def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator
     if len(thoughts) == len(fields):  # there is nothing else to be told
         thoughts = []
     brief = [field for field in brief if field not in thoughts]
+    brief.sort(key=lambda field: "\n" in field[1])  # one of several lines ends the line
     short = [_labelled(*field) for field in brief]
     long = [
         piece if place else piece._replace(text=_labelled(key, piece.text))
