@@ -169,6 +169,20 @@ def test_a_confirmation_stands_behind_the_proposal_that_it_answers():
     assert kept[-1]["content"] == "Yes, do it."
 
 
+@pytest.mark.parametrize("budget", [320, 400, 600])
+def test_the_newest_output_of_a_short_act_in_text_stands_behind_the_act(budget):
+    messages = [{"role": "user", "content": "Fit the dose response of plate PL-2207, please."}]
+    for number in range(9):
+        readings = "; ".join(f"well {number}{each} {each * 0.317:.3f}" for each in range(40))
+        act = json.dumps({"plate": "PL-2207", "model": "4PL", "leave_out": [f"B{number}"]})
+        messages += [
+            {"role": "assistant", "content": f"Action: fit.ic50\nAction Input: {act}"},
+            {"role": "user", "content": f"Observation: did not converge. {readings}"},
+        ]
+    kept = holdfast.compress(messages, budget).messages
+    assert kept[-2:-1] == messages[-2:-1]
+
+
 def test_the_room_is_used_and_the_task_is_never_gone():
     messages = native("")
     for budget in range(320, 2000, 120):
