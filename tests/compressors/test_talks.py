@@ -182,3 +182,59 @@ def test_figures_and_names_are_kept_before_explanations():
         kept += sum(f"EUR {number * 137 + 1208}" in shown for number in range(30))
         asked += 30
     assert kept > asked / 3
+
+
+PASTED = {
+    "could not get a connection": """Here is what the service printed:
+
+08:14:02,118 INFO  [main] acme.pay.Boot - starting version 4.11.2
+08:14:03,220 INFO  [main] acme.pay.Pool - pool size 20, timeout 30000
+08:14:09,401 WARN  [exec-3] acme.pay.Ledger - slow query 4120 ms
+08:14:39,413 ERROR [exec-3] acme.pay.Pool - could not get a connection within 30000 ms
+java.sql.SQLTransientConnectionException: HikariPool-1 - Connection is not available
+\tat com.zaxxer.hikari.pool.HikariPool.getConnection(HikariPool.java:197)
+\tat com.acme.pay.Ledger.book(Ledger.java:88)
+08:14:39,500 INFO  [exec-4] acme.pay.Http - POST /book 503 30012 ms
+
+It only happens in Frankfurt.""",
+    "audit.write(e)": """This is the method now:
+
+```java
+public void book(Entry e) {
+    try (Connection c = pool.getConnection()) {
+        insert(c, e);
+        audit.write(e);
+        c.commit();
+    }
+}
+```
+
+Audit must stay in there.""",
+    "44400": """These are the offers:
+
+| vendor | price | weeks | wood |
+|---|---|---|---|
+| Hartmann | 41200 | 9 | oak |
+| Bellini | 52300 | 6 | steel |
+| Ostermann | 36100 | 14 | pine |
+| Ferro | 47750 | 8 | beech |
+| Lignum | 44400 | 10 | ash |
+
+I like Lignum best.""",
+}
+
+
+def test_what_a_user_pastes_is_kept_before_explanations():
+    for needed, pasted in PASTED.items():
+        chance = random.Random(1)
+        messages = [{"role": "user", "content": "Help me with this, step by step."}]
+        for number in range(30):
+            asked = pasted if number == 8 else f"And {' '.join(map(made_up, [chance] * 5))}?"
+            told = [explained(chance, number), explained(chance, number + 1)]
+            messages += [
+                {"role": "user", "content": asked},
+                {"role": "assistant", "content": "\n\n".join(told)},
+            ]
+        messages.append({"role": "user", "content": "Good, let us go on."})
+        shown = str(holdfast.compress(messages, holdfast.count(messages).total // 5).messages)
+        assert needed in shown

@@ -428,9 +428,10 @@ class Candidates:
 
         Findings, decisions and instructions have rare words; announcements of the next step have
         the common words of the work. A user's decisions may have them too, and where nobody acts,
-        they are what the work comes to. A short piece has less, and so has a short part of a long
-        line, since the last may be a word; an agent's parts have no more than a line alone, which
-        kept more of recorded runs.
+        they are what the work comes to. There the pieces of a log, a table or code share the value
+        of a typed message, of which trouble has more. A short piece has less, and so has a short
+        part of a long line, since the last may be a word; an agent's parts have no more than a line
+        alone, which kept more of recorded runs.
         """
         weights, is_talk = table(), nobody_acts(self.events)
         seldom = {} if is_talk else _said_seldom(self.events)
@@ -441,7 +442,9 @@ class Candidates:
         said = list[float]()
         for number in numbers:
             event, telling = self.events[number], self.tellings[number]
+            is_shown = is_talk and event.function == "material"
             by = f"{event.by} words" if event.function == "words" else event.function
+            by = f"{UNCLEAR} words" if is_shown else by
             worth = weights.said.get(by, 0.0) * seldom.get(by, 1.0)
             if not worth:
                 said += [0.0] * len(telling.numbers)
@@ -456,6 +459,9 @@ class Candidates:
                 if where and is_passed_on and not where.is_at_end(at):
                     rare *= weights.typed / where.last
                 length = len(telling.reading.pieces[at].text) / _USUAL
+                if is_shown:
+                    rare += alarm(telling.reading.pieces[at].text)
+                    rare *= min(1.0, weights.typed / len(telling.reading.pieces))
                 if is_talk and not is_passed_on:
                     rare *= length * _TALK[is_users]
                 elif is_users or is_talk:
