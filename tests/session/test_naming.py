@@ -166,3 +166,14 @@ def test_what_a_tool_returned_is_no_fact_of_the_user_who_speaks_in_the_same_mess
             asked, made, given, {"role": "user", "content": "I prefer the port of Paphos."}
         )
         assert [fact.value for fact in session.facts().facts] == ["the port of Paphos"]
+
+
+def test_a_word_with_a_colon_is_no_name_in_a_message_that_bears_one():
+    said = "Deadline: the hut wants all names by the 20th."
+    names = ("Jana", "Timo", "Mara")
+    messages = [{**each, "name": names[n % 3]} for n, each in enumerate(PADDING)]
+    messages[4]["content"] = said
+    with Session("t", budget=400) as session:
+        session.append(*messages)
+        view = session.fit("By when does the hut want the names?")
+    assert f"Timo: {said}" in str(view.messages)

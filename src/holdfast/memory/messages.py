@@ -49,10 +49,11 @@ _SPEAKER = re.compile(r"(?P<name>[^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{
 def remembered(
     position: int, role: str, text: str, *, name: str = "", said: float | None = None
 ) -> Remembered:
-    """Read a message: ``name`` and ``said`` are used if its head has neither.
+    """Read a message: ``said`` is used if its head has no date, and ``name`` says who speaks.
 
-    A head is a date in brackets or in ISO 8601, then a capitalised name and a colon. A tool's
-    output has no head, and dates on several lines are those of a log.
+    A head is a date in brackets or in ISO 8601, then a capitalised name and a colon. Behind another
+    ``name``, that is a word such as "Deadline". A tool's output has no head, and dates on several
+    lines are those of a log.
     """
     if role == "tool":
         return Remembered(position, role, text, name, said)
@@ -63,8 +64,9 @@ def remembered(
         if stated is not None:
             said, header = stated, dated.end()
     spoken = _SPEAKER.match(text, header)
-    if spoken is not None and all(word[0].isupper() for word in spoken["name"].split()):
-        name, header = spoken["name"], spoken.end()
+    head = spoken["name"] if spoken else ""
+    if spoken and name in ("", head) and all(word[0].isupper() for word in head.split()):
+        name, header = head, spoken.end()
     return Remembered(position, role, text, name, said, header)
 
 
