@@ -41,6 +41,7 @@ def test_what_is_no_full_date_is_none(text):
         ("in August", "1 August 2023", "1 September 2023"),
         ("on May 3", "3 May 2024", "4 May 2024"),
         ("yesterday", "11 June 2024", "12 June 2024"),
+        ("the day before yesterday", "10 June 2024", "11 June 2024"),
         ("on Monday", "10 June 2024", "11 June 2024"),
         ("last month", "1 May 2024", "1 June 2024"),
         ("last year", "1 January 2023", "1 January 2024"),

@@ -39,10 +39,12 @@ _RELATIVE = re.compile(
     r" (?P<many>day|week|month|year)s? (?:ago|back|earlier)"
     rf"|(?P<which>last|past|previous|this) (?P<unit>week|month|year|weekend|night"
     rf"|{'|'.join(_WEEKDAYS)})"
-    rf"|(?P<word>yesterday|today|tonight)|on (?P<weekday>{'|'.join(_WEEKDAYS)}))\b",
+    r"|(?P<word>(?:day before )?yesterday|today|tonight)"
+    rf"|on (?P<weekday>{'|'.join(_WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
-_DAYS_BACK = {"today": 0, "tonight": 0, "yesterday": 1, "night": 1}  # before today
+# before today
+_DAYS_BACK = {"today": 0, "tonight": 0, "yesterday": 1, "night": 1, "day before yesterday": 2}
 _LENGTH = {"day": 1, "week": 7, "weekend": 7, "month": 30, "year": 365}  # days, about
 ORDER = re.compile(
     r"\b(?:(?P<first>first|earliest|initially|originally|at the (?:start|beginning))"
