@@ -36,6 +36,8 @@ def test_what_is_opaque_is_named_in_its_place(opaque, told):
         "a" * 100,
         "-" * 20,
         f"/srv/{'Billing_v2/persistence/' * 9}InvoiceRepository",
+        f"file:///srv/{'billing/persistence/' * 9}invoice",
+        f"s3://bucket//{'billing/persistence/' * 9}invoice",
         f"https://example.com/{'how-to-fit-long-conversations-' * 7}2026",
     ],
 )

@@ -107,7 +107,8 @@ def _named(run: re.Match[str]) -> str:
     text = run[0]
     head = text[:_SAMPLE]
     is_of_words = _MEAN_PART * len(head.translate(_SPACES).split()) >= len(head)
-    is_of_words &= "//" not in head  # as base64 has it where bytes are 255
+    # which base64 has where bytes are 255, and an address only before it
+    is_of_words &= "///" not in head.lstrip("/")
     return text if is_of_words and not _DATA_URL.match(text) else f"[{describe(text)}]"
 
 
