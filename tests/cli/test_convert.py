@@ -32,3 +32,12 @@ def test_a_form_that_has_no_messages_of_its_own_is_refused_in_one_line(run, fold
     ran = run("convert", "chat.json", "--to", "plain")
     assert ran.code == 2
     assert "'plain' is not a wire to convert to" in ran.complaint
+
+
+def test_a_request_never_takes_the_place_of_the_conversation_that_it_is_made_of(run, folder):
+    file = folder / "chat.json"
+    file.write_text(json.dumps(TALK))
+    ran = run("convert", "chat.json", "--to", "gemini", "-o", "chat.json")
+    assert ran.code == 2
+    assert ran.complaint == "-o chat.json: this is the file that is read; name another"
+    assert json.loads(file.read_text()) == TALK

@@ -296,7 +296,7 @@ def convert_command(file: str, to: str, output: str | None, **given: Any) -> Non
     holdfast convert chat.json --to gemini -o request.json
     holdfast convert session.json --to openai_responses
     """
-    check_targets({"-o": output}, file, onto_source="-o")
+    check_targets({"-o": output}, file)  # which says more than can be converted
     document = read_conversation(file)
     with within(file):
         body = convert(document.payload, to, **given)
