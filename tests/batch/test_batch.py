@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -314,6 +315,23 @@ def test_the_command_line_says_what_became_of_all(source, tmp_path, capsys):
     assert main(["batch", source, out, "-b", "600", "--engine", "processes://1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["fitted"] == 25
     assert [number_of(each) for each in outputs(tmp_path / "out.jsonl")] == list(range(25))
+
+
+def test_the_command_line_keeps_originals_in_an_encrypted_store(
+    source, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "key").write_text("correct horse")
+    (tmp_path / "other").write_text("battery staple")
+    asked = ["--budget", "300", "--profile", "economy", "--engine", "processes://1"]
+    store = ["--store", "sealed.db", "--store-key"]
+    assert main(["batch", source, "out.jsonl", *asked, *store, "key"]) == 0
+    key = re.search(r"original: (\d+)", (tmp_path / "out.jsonl").read_text())[1]
+    assert main(["recall", key, *store, "key"]) == 0
+    assert capsys.readouterr().out
+    assert main(["batch", source, "more.jsonl", *asked, *store, "other"]) == 2
+    assert "has another key" in capsys.readouterr().err
+    assert not (tmp_path / "more.jsonl").exists()
 
 
 def ends_its_process(piece):

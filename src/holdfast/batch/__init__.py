@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
-from functools import partial
+from functools import cache, partial
 from glob import glob, has_magic
 from hashlib import sha256
 from itertools import chain, islice
@@ -32,6 +32,7 @@ from holdfast.kernel.registry import Registry, imported
 from holdfast.kernel.typed import Positive, attributes, check_type
 from holdfast.options import Options
 from holdfast.result import INVALID, CompressionResult
+from holdfast.stores import Encrypted
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -225,9 +226,19 @@ class Done:
         self.summary.bad += 1
 
 
+_unlocked = cache(Encrypted.opened)
+
+
+def _opened(options: Options) -> Options:
+    """The options with the encrypted store, which cannot be sent to another process open."""
+    store = options.get("store")
+    return {**options, "store": _unlocked(store)} if isinstance(store, Encrypted) else options
+
+
 def fit_chunk(budget: int | Budget, options: Options, chunk: tuple[int, Sequence[Record]]) -> Done:
     """Fit each conversation of the chunk, which has a number, from 0, and its inputs."""
     done, begun = Done(), process_time()
+    options = _opened(options)
     for record in chunk[1]:
         try:
             value = _read(record.text, "this is not")
@@ -289,7 +300,8 @@ def batch(
     given = cast("Options", options)
     check_type(chunk, Positive, "chunk")
     # wrong options are reported before any work
-    compress([], budget, **{name: value for name, value in options.items() if name != "pin"})
+    known = {name: value for name, value in _opened(given).items() if name != "pin"}
+    compress([], budget, **cast("Options", known))
     if (pin := options.get("pin")) is not None and not callable(pin):
         positions(pin)
     sources = sources_of([source] if isinstance(source, str) else source)

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -18,10 +18,11 @@ from .options import (
     budget_of,
     form_options,
     having,
-    kept_in,
     model_options,
+    named_in,
     option,
     options_of,
+    store_options,
 )
 
 
@@ -44,7 +45,7 @@ from .options import (
     type=Whole(1),
     help="Conversations in one part.",
 )
-@option("--store", "FILE|URL", "Where originals are kept.")
+@store_options
 @model_options
 @REDACT
 @form_options
@@ -56,6 +57,7 @@ def command(
     work: str | None,
     chunk: int,
     store: str | None,
+    store_key: str | None,
     *,
     as_json: bool,
     **given: Any,
@@ -72,8 +74,8 @@ def command(
     holdfast batch 'logs/*.jsonl' fitted.jsonl --budget 8000
     """
     options = options_of(given)
-    if store is not None:
-        options["store"] = kept_in(store, None)
+    if place := named_in(store, store_key):
+        options["store"] = cast("str", place)
     summary = batch(
         sources,
         target,

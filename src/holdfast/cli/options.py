@@ -21,7 +21,7 @@ from holdfast.kernel.typed import is_list
 from holdfast.options import Options
 from holdfast.profiles import load_profile, preset_names, profile_names
 from holdfast.providers import EMBEDDERS, MODELS, check_embedder, check_model
-from holdfast.stores import check_store, open_store
+from holdfast.stores import Encrypted, check_store
 from holdfast.text.visible import one_line
 from holdfast.tokens import COUNTERS, counter_for
 
@@ -276,6 +276,14 @@ def kept_in(
 
     ``missing`` is the advice of the ConfigError if it must exist and does not.
     """
+    kept = named_in(store, key_file, missing=missing, option=option)
+    return kept.opened() if isinstance(kept, Encrypted) else kept
+
+
+def named_in(
+    store: str | None, key_file: str | None, *, missing: str = "", option: str = "--store "
+) -> str | Encrypted | None:
+    """The store of these options, to be opened where it is used."""
     if store is None:
         if key_file is not None:
             raise ConfigError(
@@ -287,10 +295,7 @@ def kept_in(
         check_store(url)
     except ConfigError as fault:
         raise fault.at(option.strip() or store) from fault
-    if key_file is None:
-        return url
-    encrypted = imported("holdfast.stores.encrypt:EncryptedStore")  # it needs cryptography
-    return cast("KeyValueStore", encrypted.unlock(open_store(url), _key_in(key_file)))
+    return url if key_file is None else Encrypted(url, _key_in(key_file))
 
 
 def place_of(store: str, *, missing: str = "", option: str = "--store ") -> str:

@@ -1,5 +1,7 @@
 """Stores for text by key and for logs, in memory, files or servers; artifacts and wrappers."""
 
+from dataclasses import dataclass, field
+from typing import cast
 from urllib.parse import parse_qsl
 
 from holdfast.kernel.ports import KeyValueStore
@@ -52,6 +54,19 @@ def open_store(spec: str | KeyValueStore) -> KeyValueStore:
     if "tenant" in options:
         store = imported("holdfast.stores.wrappers:PrefixStore")(store, options["tenant"])
     return store
+
+
+@dataclass(frozen=True)
+class Encrypted:
+    """The URL of an encrypted store and its key, for processes that each open it for themselves."""
+
+    url: str
+    key: bytes | str = field(repr=False)
+
+    def opened(self) -> KeyValueStore:
+        """The store. Raises StoreError if it has another key."""
+        encrypted = imported("holdfast.stores.encrypt:EncryptedStore")  # it needs cryptography
+        return cast("KeyValueStore", encrypted.unlock(open_store(self.url), self.key))
 
 
 def check_store(url: str) -> None:
