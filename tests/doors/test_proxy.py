@@ -91,6 +91,14 @@ def test_what_fits_goes_through_byte_for_byte_with_its_headers(provider, address
     assert not [name for name in sent.headers if "holdfast" in name]
 
 
+def test_headers_that_are_of_one_connection_are_not_sent_on(provider, address):
+    headers = {"connection": "Upgrade, HTTP2-Settings", "http2-settings": "AAMAAABk", "x-a": "b"}
+    assert post(address + CHAT, chat(1), **headers).status_code == 200
+    sent = {name.lower(): value for name, value in provider.asked[0].headers.items()}
+    assert "http2-settings" not in sent
+    assert sent["x-a"] == "b"
+
+
 def test_a_name_of_the_thread_is_not_sent_on(provider, address):
     for body in (chat(1), chat(30)):
         post(address + CHAT, body, **{"x-holdfast-thread": "mine"})

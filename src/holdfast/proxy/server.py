@@ -272,7 +272,8 @@ class _Exchange:
         self, body: bytes | AsyncIterator[bytes] | None, *, changed: bool, readable: bool = False
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         """The request upstream; ``readable``: its answer must have no content coding."""
-        left = set(_HOP)
+        named = self.headers.get("connection", "").lower().encode("latin-1")  # as hop-by-hop too
+        left = {*_HOP, *map(bytes.strip, named.split(b","))}
         if changed:
             left.add(b"content-encoding")
         if readable:
