@@ -16,6 +16,7 @@ from holdfast.memory.forms import RuleCondenser
 from holdfast.selection import ordered
 from holdfast.text.identifiers import find
 from holdfast.text.json_values import values_in
+from holdfast.text.secrets import redact
 from holdfast.text.words import passages_of
 from holdfast.tokens import counter_for
 from tests.work import calls_of
@@ -273,3 +274,7 @@ def test_tiers_take_a_bounded_number_of_steps_for_each_character():
         made.append(calls_of(session.tiers))
     assert made[2] < 4.6 * made[1]
     assert made[2] < 5 * 240_000
+
+
+def test_a_name_of_a_secret_takes_little_work_however_long_the_rest_of_its_line_is():
+    assert calls_of(lambda: redact("token=" * 4_000)) < 100 * 4_000

@@ -30,6 +30,7 @@ LINES = [BEGIN, *BODY, END]
 TELEGRAM = "710201" + drawn(4, "0123456789") + ":AAH" + drawn(32)
 DISCORD = "MTA" + drawn(23) + "." + drawn(6) + "." + drawn(38)
 SESSION = drawn(32)
+HEXADECIMAL = drawn(32, HEX)
 UUID = "5e88eb13-1242-4c89-aedc-8c08e026d8b2"
 
 
@@ -187,6 +188,49 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
     ("code", f'let password: &str = "{PASSWORD}";', (PASSWORD,)),
     ("sentence", f"API key: {KEY}", (KEY,)),
     ("sentence", f"My password is {PASSWORD}, please log in.", (PASSWORD,)),
+    # separators and quotes of several languages and of Markdown
+    ("code", f'password <- "{PASSWORD}"', (PASSWORD,)),
+    ("code", f"password ||= '{PASSWORD}'", (PASSWORD,)),
+    ("code", f"const key = process.env.API_KEY || '{MIXED}';", (MIXED,)),
+    ("code", f"const TOKEN = `{KEY}`;", (KEY,)),
+    ("code", f'val apiKey = """{KEY}"""', (KEY,)),
+    ("code", f'token = f"{KEY}"', (KEY,)),
+    ("code", f'char password[] = "{PASSWORD}";', (PASSWORD,)),
+    ("code", f'string Password {{ get; }} = "{PASSWORD}";', (PASSWORD,)),
+    ("code", f'var password string = "{PASSWORD}"', (PASSWORD,)),
+    ("code", f'#define PASSWORD "{PASSWORD}"', (PASSWORD,)),
+    ("code", f'(password "{PASSWORD}")', (PASSWORD,)),
+    ("code", f'System.setProperty("api.key", "{KEY}")', (KEY,)),
+    ("markdown", f"**Password:** {PASSWORD}", (PASSWORD,)),
+    ("markdown", f"**API key**: `{KEY}`", (KEY,)),
+    ("markdown", f"- `password`: `{PASSWORD}`", (PASSWORD,)),
+    ("markdown", f"| User | rita |\n| Password | {PASSWORD} |", (PASSWORD,)),
+    ("markdown", f"password: “{PASSWORD}”", (PASSWORD,)),
+    ("markup", f"<key>password</key>\n<string>{PASSWORD}</string>", (PASSWORD,)),
+    ("markup", f'<setting name="ApiKey"><value>{KEY}</value></setting>', (KEY,)),
+    ("settings", f"userPassword:: {BASIC}", (BASIC,)),
+    ("sentence", f"the token was {KEY}", (KEY,)),
+    # names in other languages
+    ("plain", f"Passwort: {PASSWORD}", (PASSWORD,)),
+    ("plain", f"mot de passe : {PASSWORD}", (PASSWORD,)),
+    ("plain", f"contraseña: {PASSWORD}", (PASSWORD,)),
+    ("plain", f"senha: {PASSWORD}", (PASSWORD,)),
+    ("plain", f"Пароль: {PASSWORD}", (PASSWORD,)),
+    ("plain", f"密码：{PASSWORD}", (PASSWORD,)),
+    ("plain", f"パスワード：{PASSWORD}", (PASSWORD,)),
+    ("plain", f"비밀번호: {PASSWORD}", (PASSWORD,)),
+    # whatever a key is for
+    ("key", f"export STRIPE_KEY={KEY}", (KEY,)),
+    ("key", f"RAILS_MASTER_KEY={HEXADECIMAL}", (HEXADECIMAL,)),
+    ("key", f"APP_KEY=base64:{KEY}=", (KEY,)),
+    ("key", f"GET https://maps.example.com/api?key={KEY}&v=3", (KEY,)),
+    ("key", json.dumps({"key": KEY}), (KEY,)),
+    ("key", f"x-functions-key: {KEY}", (KEY,)),
+    # whatever the scheme is
+    ("header", f"Authorization: SSWS {KEY}", (KEY,)),
+    ("header", f"Authorization: GenieKey {UUID}", (UUID,)),
+    ("header", f'headers.put("Authorization", "{KEY}")', (KEY,)),
+    ("registry", f"git clone https://{KEY}@git.example.com/a/b.git", (KEY,)),
     # what was masked before
     ("plain", f"postgres://bob:{PLAIN}@db:5432/x", (PLAIN,)),
     ("plain", f"postgres://bob:p@{PLAIN}@db:5432/x", (PLAIN,)),
@@ -254,5 +298,18 @@ HARMLESS = [
     "GB29 tests, DE12 of them failed in run AB12CD34EF56GH78",
     "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBa\n"
     "-----END CERTIFICATE-----",
+    f"key: node-cache-Linux-{HEXADECIMAL}",
+    json.dumps({"cache_key": HEXADECIMAL, "key": "uploads/2026/IMG_20261122_Lisbon.jpg"}),
+    '"result_key": "ServerlessV2PlatformVersions"',
+    f"public_key: {KEY}",
+    "sort_key = created_at, primary key: order_id",
+    "def load(self) -> Ed25519PrivateKey | Ed448PrivateKey | X25519PrivateKey: ...",
+    "| Field | Type |\n| password | string |\n| token | Bearer |",
+    "<tr><th>Password</th><th>Role</th></tr>",
+    "The `password`, `token` and `api_key` of `Account2` are required.",
+    "Password::Digest2.new",
+    "if (token || 'none2') return password ?? default1;",
+    "desenha: abc123def",
+    "https://averylongusername@host/x",
     "12:34:56 build 2026.11.22-rc1 of \x1b[32mweb\x1b[0m passed in 8s",
 ]

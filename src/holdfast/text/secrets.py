@@ -18,6 +18,7 @@ from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import ne
 
 from .visible import COLOUR
 
@@ -98,33 +99,42 @@ _COLOUR = re.compile(  # also as programs write them down
 
 # The next two search a text in lower case. Each alternative begins with a letter and looks back
 # only after it has matched, so that the search skips most of a text.
-_HEADER = re.compile(
-    r"((?:bearer|basic|apikey|x-api-key:|authorization:(?: token)?)[ "
-    r"\t]{1,3})([a-z0-9._~+/=-]{12,4000})"
-)
 _NAME = (
-    r"pass(?:word|wd|phrase)|pass(?<=[_-]pass)(?=[\"'\\\s:=])|pwd|pw(?<=[_-]pw)(?=[\"'\\\s:=])|secret"
+    r"pass(?:wor[dt]|wd|phrase)|kennwort|mot de passe|contraseña|senha(?<![a-z]senha)|[пП]ароль"
+    r"|密[码碼]|パスワード|비밀번호|pass(?<=[_-]pass)(?=[\"'\\\s:=])"
+    r"|pwd|pw(?<=[_-]pw)(?=[\"'\\\s:=])|secret"
     r"|pass(?<![a-z]pass)(?=[\"']?\s{0,3}[:=]\s{0,3}[\"'])"
     r"|api[ _-]?key|access[ _-]?key|account[_-]?key|auth[_-]?(?:key|token(?!i))"
     r"|private[_-]?key"
-    r"|signing[_-]?key|encryption[_-]?key|credentials?"
+    r"|signing[_-]?key|encryption[_-]?key|credentials?|key(?<!publickey)(?<!public[ _-]key)"
     r"|token(?<!pagetoken)(?<!page[_-]token)(?<!nexttoken)(?<!next[_-]token)(?!i)"
     r"|x-amz-signature(?<=[?&]x-amz-signature)|signature(?<=[?&]signature)|sig(?<=[?&]sig)"
 )
-_QUOTE = r"(?:\\{0,15}[\"']|&quot;|&#3[49];|%22)"
+_QUOTE = r"(?:\\{0,15}[\"'`“”]|\*\*|&quot;|&#3[49];|%22)"
+_HEADER = re.compile(
+    r"((?:(?:bearer|basic|apikey|x-api-key:)[ \t]{1,3}"
+    rf"|authorization(?:{_QUOTE}?[:=]|{_QUOTE},)[ \t]{{0,3}}{_QUOTE}?"
+    r"(?:[\w-]{1,20}[ \t]{1,3})?))"
+    r"([a-z0-9._~+/=-]{12,4000})"
+)
 _NAMED = re.compile(
     rf"((?:{_NAME})[\w-]{{0,20}}"
+    # a subscript or a type may stand before the sign
+    rf"(?:{_QUOTE}?(?:\[?\](?= ?= ?b?[\"'])"
+    r"|(?:\s\{[^{}\n]{0,40}\}|\s[a-z]{1,20})(?= = [\"']))?\s{0,3}"
+    r"(?::=|=>|::(?=\s)|:(?!:[a-z])|[=：]|(?:\|\||\?\?)=|(?:\|\||\?[?:]|<-)(?= ?[\"'`])|%3[ad])"
+    r"(?:\*\*)?\s{0,3}"
     # as the block of a YAML file, its lines are below the name
-    rf"(?:{_QUOTE}?(?:\](?= ?= ?b?[\"']))?\s{{0,3}}(?::=|=>|[:=]|%3[ad])\s{{0,3}}"
     r"(?:(?:\||[|>]-)\s{1,40}|&?[a-z]{1,20} {0,3}= {0,3}(?=[\"']))?"  # or a type before it
     # in a manifest: name and value
     rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"
-    rf"|{_QUOTE}?(?:\s[^<>\n]{{0,100}})?>\s{{0,40}}"  # of an element
-    r"|:? is:? "  # in a sentence
+    # of an element, or of the one behind it
+    rf"|{_QUOTE}?(?:\s[^<>\n]{{0,100}}|</[\w:]{{1,20}})?>\s{{0,40}}(?:<[\w:]{{1,20}}>\s{{0,40}})?"
+    rf"|:? (?:is|was):? |{_QUOTE}?[ \t]{{0,40}}\|[ \t]{{0,40}}"  # in a sentence, in a table
     rf"|{_QUOTE}?,?[ \t]{{1,3}}))"  # of an option
-    r"(?:[bru](?=[\"'])|<!\[cdata\[)?"  # what may begin a value
+    r"(?:[bfru](?=[\"'])|\"\"(?=\")|<!\[cdata\[)?"  # what may begin a value
     r"(?:\"([^\"\n]{1,500})\"|'([^'\n]{1,500})'"
-    rf"|(?:\\{{1,15}}[\"']|&quot;|&#3[49];|%22)([^\n]{{1,500}}?)(?={_QUOTE})"
+    rf"|(?:\\{{1,15}}[\"']|[`“]|&quot;|&#3[49];|%22)([^\n]{{1,500}}?)(?={_QUOTE})"
     r"|([^\s\"'`,;&<({$*\[\])}\\][^\s\"'`,;&<(\[\])}\\]{0,500}+(?![(\[])))"
 )
 _VALUE_FIRST = re.compile(
@@ -156,6 +166,7 @@ _COMMANDS = (
 _COOKIES = re.compile(rf"ookie2?{_QUOTE}?:\s{{0,3}}{_QUOTE}?([^\n\"'\\]{{1,4000}})")
 _COOKIE = re.compile(r"=([^;,\s]{16,4000})")
 _SMALL_LETTERS = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+_PASSWORD = re.compile(r"(?i:pass|pw|kennwort|mot|contras|senha)|[пП]ар|密|パ|비")
 _HARMLESS_NAME = re.compile(
     r"(?:id|name|type|file|path|url|uri|length|len|count|size|expiry|hash|version|policy)s?\W*$",
     re.IGNORECASE,
@@ -174,6 +185,7 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 """What names a place of a password, in code or a file: ``settings.DB_PASSWORD``."""
+_DIGITS = frozenset("0123456789")
 _SIGNS = frozenset("!@#$%^&*()+=")
 """Those of Django's keys, beside letters, digits, dashes and underscores."""
 _FEWEST_SIGNS = 3  # different ones in such a key; a query has two
@@ -181,10 +193,14 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 # characters by which a random key is told from a name; with half of it a name of the tests is
 # masked, and with double three of their secrets are not
 _SHORTEST = 10
+_SAME_KIND = 3  # signs of one kind together, in the mean; base64 has 1.6, names of words 4 or more
+_KEY_LEAST = 32  # characters of a key of 128 bits in hexadecimal digits
 _LONG = 20  # characters of one that follows a name without a sign between them: as AWS key ids have
-_RUN = re.compile(r"[A-Za-z0-9]+")
 _LONG_RUN = re.compile(rf"[A-Za-z0-9]{{{_SHORTEST},}}")
 _MIXED = re.compile("(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9]).*")
+_MIXED_RUN = re.compile(
+    "(?<![A-Za-z0-9])(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])(?=[A-Za-z]*[0-9])[A-Za-z0-9]+"
+)
 _CAMEL = re.compile("[A-Z]?[a-z]+(?:[A-Z][a-z]{2,})*[0-9]*")  # a name, and no part of a secret
 # bits a character; English words have about 2.5 at such lengths, random hex 3.3, base64 more
 _LEAST_ENTROPY = 3.0
@@ -305,28 +321,37 @@ def _named(text: str) -> _Spans:
     low = text.translate(_SMALL_LETTERS)
     seen = 0
     while found := _NAMED.search(low, seen):
-        name, (start, end) = found[1], found.span(found.lastindex or 0)
+        name, (start, end) = text[slice(*found.span(1))], found.span(found.lastindex or 0)
         seen = found.start() + 1  # the next word may be a name itself
         if _is_told(low, found, text[start:end]) and _is_secret(
             name, text[start:end], quoted=found[5] is None
         ):
-            yield start, end, "password" if "pass" in name or "pw" in name else "secret"
+            yield start, end, "password" if _PASSWORD.match(name) else "secret"
             seen = end
 
 
 def _is_told(low: str, found: re.Match[str], value: str) -> bool:
     """Whether the name is followed by the value: with a sign between, as an element or option.
 
-    In a sentence, or as the arguments of a call, the value must have letters and digits. Without
-    any of these, it must look random.
+    In a sentence or a table, or as the arguments of a call, the value must have letters and digits.
+    Without any of these, it must look random.
     """
-    between = found[1].rstrip("\"' \t\r\n,\\")
+    between = found[1].rstrip("\"'`“* \t\r\n,\\")
     before = low[max(0, found.start() - 64) : found.start()]
+    is_quoted = found[5] is None
     if between.endswith(">") and not between.endswith("=>"):
-        return _ELEMENT.search(before) is not None
-    if between.rstrip("\n|>- ").endswith((":", "=", "%3d", "%3a")):
+        if "<" not in between:
+            return _ELEMENT.search(before) is not None
+        return _MIXED.fullmatch(value) is not None
+    if between.rstrip("\n|>- ").endswith((":", "=", "：", "?", "<", "%3d", "%3a")):
         return True
-    if between.endswith(" is") or (found[5] is None and _ARGUMENT.search(before)):
+    if between.endswith("||"):
+        return is_quoted
+    if between.endswith("|") and not before.rpartition("\n")[2].lstrip().startswith("|"):
+        return False  # as the name of a type may
+    if between.endswith((" is", " was", "|")) or (
+        is_quoted and ("," not in found[1] or _ARGUMENT.search(before))
+    ):
         return _MIXED.fullmatch(value) is not None
     return _OPTION.search(before) is not None or (len(value) >= _LONG and _is_random(value))
 
@@ -334,7 +359,7 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
 def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
     if _HARMLESS_NAME.search(name) or _PLACEHOLDER.fullmatch(value) or "://" in value:
         return False
-    if name.lower().startswith(("pass", "pw")):
+    if _PASSWORD.match(name):
         plain = value.isalpha() and not quoted and not name.rstrip().endswith("=")
         is_folder = name.lower().startswith("pwd") and value.lstrip("~.").startswith("/")
         names_it = is_folder or (not quoted and _REFERENCE.fullmatch(value))
@@ -342,15 +367,18 @@ def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
     if (
         len(value) < _SHORTEST
         or " " in value
-        or (_UUID.fullmatch(value) and name.startswith("token"))  # as that of a page may be
+        or _DIGITS.isdisjoint(value)  # soon known, also of the long rest of a line
+        or (_UUID.fullmatch(value) and name.lower().startswith("token"))  # as that of a page may be
     ):
         return False
-    signs = {sign for sign in value if not sign.isalnum()}.difference("-_")
+    runs = [run for run in _MIXED_RUN.findall(value) if not _CAMEL.fullmatch(run)]
+    if name.lower().startswith("key"):  # of a cache, a row or a lock; a constant is a setting
+        is_setting = name.startswith("KEY") and len(value) >= _KEY_LEAST and _is_random(value)
+        return is_setting or any(len(run) >= _LONG and _turns_often(run) for run in runs)
+    signs = {sign for sign in set(value) if not sign.isalnum()}.difference("-_")
     if len(value) >= _LONG and signs <= _SIGNS and len(signs) >= _FEWEST_SIGNS:
         return _is_varied(value)
-    return _is_random(value) or any(
-        _MIXED.fullmatch(run) and not _CAMEL.fullmatch(run) for run in _RUN.findall(value)
-    )
+    return bool(runs) or _is_random(value)
 
 
 def _is_random(value: str) -> bool:
@@ -359,6 +387,13 @@ def _is_random(value: str) -> bool:
     if not run or run.isalpha() or run.isdigit():
         return False
     return _is_varied(value)
+
+
+def _turns_often(run: str) -> bool:
+    """Whether letters, capitals and digits follow each other as in base64, unlike in a name."""
+    kinds = [sign.isdigit() + 2 * sign.isupper() for sign in run]
+    turns: int = sum(map(ne, kinds, kinds[1:]))
+    return _SAME_KIND * turns >= len(run)
 
 
 def _is_varied(value: str) -> bool:
@@ -378,6 +413,7 @@ _FORMS = [
             "password",
             _is_password,
         ),
+        (r"(://)([^\s:/@\"'<>]{20,300})(?=@)", "password", _is_random),
         (rf"(:)(?<=\d{{8}}:)(AA{_WORD}{{33}})(?![A-Za-z0-9])", "telegram token", _is_random),
         (
             rf"(auth{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([a-zA-Z0-9+/]{{8,400}}={{0,2}})",
