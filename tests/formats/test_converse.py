@@ -172,11 +172,11 @@ def test_documents_of_one_name_get_numbers_that_no_other_has():
     messages = [
         {"role": "user", "content": [{"text": "Read."}, document("d"), document("d-2")]},
         {"role": "assistant", "content": [called]},
-        {"role": "user", "content": [result, document("d-2"), document("e")]},
+        {"role": "user", "content": [result, {"text": "So?"}, document("d-2"), document("e")]},
     ]
     done = holdfast.repair(messages, "converse")
     assert (done.reason, done.restore() == messages) == ("repaired", True)
     assert done.messages[:2] == messages[:2]
-    mended, other, alone = done.messages[2]["content"]
+    mended, _, other, alone = done.messages[2]["content"]
     names = [each["document"]["name"] for each in (*mended["toolResult"]["content"], other, alone)]
     assert names == ["d-3", "d-4", "d-2-2", "e"]

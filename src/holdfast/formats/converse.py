@@ -39,6 +39,7 @@ from .payloads import (
 from .rules.exchanges import BlockExchanges, ResultsInNextMessage, SpelledCallIds, UniqueCallIds
 from .rules.messages import (
     AtLeastOne,
+    DocumentsWithText,
     FirstIsUser,
     KnownRoles,
     NotEmpty,
@@ -87,6 +88,7 @@ class Converse(BlockWire):
         ResultsInNextMessage(),
         UniqueCallIds(everywhere=False),
         SpelledCallIds(also=".:"),
+        DocumentsWithText(),
         UniqueDocuments(),
         ThinkingStays(),
         FirstIsUser(),

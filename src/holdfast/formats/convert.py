@@ -39,8 +39,8 @@ Tool = tuple[str, str, Object]
 """The name, purpose and parameters of a tool."""
 _MENDED = frozenset(
     "call_ids_short call_ids_spelled call_ids_unique calls_follow_users document_names_unique"
-    " final_text_trimmed first_message_is_users results_in_next_message results_right_after_call"
-    " roles_alternate tool_exchange_whole".split()
+    " documents_have_text final_text_trimmed first_message_is_users results_in_next_message"
+    " results_right_after_call roles_alternate tool_exchange_whole".split()
 )
 """Rules that another format may not have, and whose repairs lose nothing."""
 

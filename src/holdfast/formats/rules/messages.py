@@ -220,6 +220,21 @@ class NotEmpty(MessageByMessage):
         return keeping(message, lambda part: not isinstance(part, Text) or bool(part.text.strip()))
 
 
+class DocumentsWithText(MessageByMessage):
+    """Converse: a document has a text beside it."""
+
+    name = "documents_have_text"
+
+    def problem(self, message: Message) -> str:
+        """A document without a text."""
+        held = {field for block in blocks(message) for field in block}
+        return "it has a document and no text" if "document" in held and "text" not in held else ""
+
+    def mended(self, message: Message) -> Message:
+        """The message with a text that says what it has."""
+        return with_blocks(message, [{"text": "[document]"}, *blocks(message)])
+
+
 class UniqueDocuments(RewritingRule):
     """Converse: no two documents of a request have the same name."""
 
