@@ -1205,3 +1205,22 @@ def test_a_task_whose_pages_do_not_fit_takes_the_room_of_no_notes(wire):
         assert DONE in str(result.messages)
         assert holdfast.validate(result.messages, provider=wire) == []
         assert result.restore() == messages
+
+
+def test_beside_a_picture_neither_the_task_nor_all_notes_go_for_a_last_output_that_fits_whole():
+    picture = {"type": "image_url", "image_url": {"url": "https://example.com/form.png"}}
+    asked = [{"type": "text", "text": "Fix the login form of order 4471."}, picture]
+    messages = [{"role": "user", "content": asked}]
+    for n in range(20):
+        called = {"name": "read", "arguments": json.dumps({"path": f"src/f{n}.py"})}
+        call = {"id": f"c{n}", "type": "function", "function": called}
+        code = f"def f{n}():\n    return {n * 77}\n" * 20
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": code})
+    messages.append({"role": "user", "content": "What now?"})
+    shown = holdfast.count(messages).messages[0].tokens
+    for budget in (shown // 3, shown + 150):
+        result = holdfast.compress(messages, budget)
+        assert "order 4471" in str(result.messages)
+        assert "src/f18.py" in str(result.messages)
+        assert result.tokens >= 0.9 * budget

@@ -261,11 +261,15 @@ class Stays:
         """
         unit = self.before_users_newest
         size, answer = self._size(unit), self._size(self.transcript.newest)
-        if size <= self.room * self.knobs.task:
+        words = 0 if self.task is None else self._words[self.task]
+        media = 0 if self.task is None else self.sizes[self.task] - words
+        room = self.room - media
+        if size <= room * self.knobs.task:
             return unit
-        asked_for = 0 if self.task is None else self.sizes[self.task]
-        task = min(asked_for, int(self.room * _LEAST_TASK))
-        return unit if answer <= _SHORT_ANSWER and size + answer + task <= self.room else range(0)
+        task = min(words, int(self.room * _LEAST_TASK))
+        is_told = self.task != self.asked_first  # in notes, which need more room
+        fits = answer <= _SHORT_ANSWER and size + answer + task <= room and not is_told
+        return unit if fits else range(0)
 
     @cached_property
     def _kept(self) -> frozenset[int]:
