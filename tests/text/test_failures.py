@@ -78,6 +78,7 @@ def test_that_what_was_asked_for_is_done_is_no_failure(act, output):
     [
         ("block_card", "error: card 4421 is already blocked"),
         ("block_card", "card 4421 cannot be blocked"),
+        ("reject_refund", '{"error": "rejected", "message": "it is not pending"}'),
         ("submit_order", '{"status": "rejected"}'),
         ("list_failed_jobs", "failed: no answer"),
         ("apply_voucher", '{"voucher": "SAVE10", "applied": false}'),

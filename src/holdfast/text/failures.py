@@ -61,7 +61,7 @@ def refuses(name: str, text: str) -> bool:
     if not done or not fails:
         said = "".join(text.lower().split()).replace("'", '"')
         return fails or any(f"not{each}" in said or f'"{each}":false' in said for each in done)
-    kept = re.sub(r"[^\W_]+", lambda word: "" if word[0].lower() in done else word[0], text)
+    kept = re.sub(r"[^\W_]+", lambda word: "done" if word[0].lower() in done else word[0], text)
     return reports_failure(kept)
 
 
