@@ -53,6 +53,9 @@ def test_a_failure_is_reported(text):
         '{"on_error": "continue", "error_page": "/500.html", "max_errors": 9}',
         '{"created": [{"line": "B-1"}], "failed": [{"line": "B-2", "error": "receipt missing"}]}',
         f"{COMMAND}: exit status 0\n{ROWS}",
+        "<returncode>0</returncode>\n4 files changed",
+        "<returncode>0</returncode>\n<output>\n4f9 parts of the report\n</output>",
+        f"{ROWS}\n  of 40\nError: (none)\nExit Code: 0\nSignal: (none)\nGroup: 4076",
     ],
 )
 def test_no_failure_is_reported(text):

@@ -22,7 +22,8 @@ _ERROR = re.compile(r"(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception):\s|(?i:error|fat
 _LINE = re.compile(r"^\S", re.MULTILINE)
 _DETAILS = 1_000  # characters below an error that tell more of it, all indented; half found as many
 _EXIT = re.compile(
-    r"(?:exit|return)(?:ed with)?[ _]?(?:code|status)\W{1,4}[1-9]|^(?:exit|rc)\W{1,2}[1-9]\d*$",
+    r"(?:exit|return)(?:ed with)?[ _]?(?:code|status)[^\w\n]{1,4}[1-9]"
+    r"|^(?:exit|rc)[^\w\n]{1,2}[1-9]\d*$",
     re.IGNORECASE | re.MULTILINE,
 )
 """How a shell's failure is told before or behind an output, in words or in a field."""
@@ -68,8 +69,8 @@ def refuses(name: str, text: str) -> bool:
 def _reports(text: str) -> bool:
     said = text.rstrip()
     first = said.partition("\n")[0]  # which may begin with the command
-    ends = f"{said[:_EARLY]}\n{first[-_EARLY:]}\n{said[-_EARLY:]}"
-    if _ends_with_error(said) or _EXIT.search(ends):
+    ends = (said[:_EARLY], first[-_EARLY:], said[-_EARLY:])
+    if _ends_with_error(said) or any(map(_EXIT.search, ends)):
         return True
     return (len(text) <= _BRIEF or text.lstrip()[:1] == "{") and _begins_with_failure(text)
 

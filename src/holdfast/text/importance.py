@@ -120,7 +120,7 @@ _ABSENT_BEFORE = re.compile(
 )
 _ABSENT_AFTER = re.compile(
     r"[\"']?\s?[:=：]{1,2}\s?(?:\"\"|''|\[\]|\{\}"
-    r"|[\"']?(?:0|null|none|nil|false|keine?(?! \w)|[无無]|なし|없음)(?![\w.]))"
+    r"|[\"'(]?(?:0|null|none|nil|false|keine?(?! \w)|[无無]|なし|없음)(?![\w.]))"
     r"|[ -]free\b|[はが]?(?:ありません|ない|なし)|[가는은이]? ?없"
 )
 _REPLY = re.compile(r"(?:status|code|http/\d(?:\.\d)?\"?)[\"']?[ :=]{1,3}[45]\d\d(?!\d)")
