@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.compressors.notes import telling_of
 from holdfast.formats import read
-from holdfast.stream import StreamEvent, events_of
+from holdfast.stream import StreamEvent, events_of, failed_acts
 
 LOG = "\n".join(f"2026-03-0{n} 12:00:0{n} ERROR worker-{n} lost lease 88{n}" for n in range(1, 9))
 
@@ -1525,3 +1525,33 @@ def test_an_act_that_did_what_its_name_says_did_not_fail():
     _, _, transcript = read([asked, call, done, other, refused], "openai_responses", None)
     events = events_of(transcript.messages, {})
     assert [event.failed for event in events if event.function == "outcome"] == [False, True]
+
+
+def in_parts(*texts):
+    state = "<state>\nopen: part1.txt\n</state>"
+    parts = [{"type": "text", "text": text} for text in (*texts, state)]
+    return {"role": "user", "content": parts}
+
+
+def test_an_output_in_a_part_below_its_heading_is_one_and_what_stands_below_all_is_nobodys_words():
+    failed = "Ran with exit code 2.\nOutput:\nrow 4: -;-"
+    messages = [in_parts("<task>\nWhy do the totals differ? Please look.\n</task>")]
+    for number in range(1, 6):
+        act = f"I look at part {number}.\n\n<run>\n<path>part{number}.txt</path>\n</run>"
+        messages.append({"role": "assistant", "content": act})
+        output = failed if number == 4 else f"The file was read.\nrow {number}: 7;8"
+        messages.append(in_parts(f"[run for 'part{number}.txt'] Result:", output))
+    messages.append({"role": "assistant", "content": "Done.\n\n<ask>\n<text>Next?</text>\n</ask>"})
+    order = "<answer>\nNever change the file of part 2, please.\n</answer>"
+    messages.append(in_parts("[ask] Result:", order))
+
+    _, _, transcript = read(messages, "openai", None)
+    found = events_of(transcript.messages, {})
+
+    words = [event.text for event in found if event.is_users_words]
+    assert words == ["<task>\nWhy do the totals differ? Please look.\n</task>"]
+    acts = [number for number, event in enumerate(found) if event.function == "act"]
+    assert [number in failed_acts(found) for number in acts] == [*3 * [False], True, False, False]
+    outputs = [event for event in found if "row" in event.text]
+    assert {event.function for event in outputs} == {"outcome"}
+    assert [(e.function, e.by) for e in found if e.text == order] == [("words", "reply")]

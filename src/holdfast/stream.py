@@ -22,7 +22,13 @@ from holdfast.kernel.messages import (
 from holdfast.senders import Roles, heard_as
 from holdfast.text.failures import refuses, reports_failure
 from holdfast.text.items import Item, item_of
-from holdfast.text.words import may_be_typed, passages_of, unwrapped
+from holdfast.text.words import (
+    is_heading,
+    may_be_typed,
+    passages_of,
+    unwrapped,
+    wraps_words,
+)
 from holdfast.text_protocol import NATIVE, Protocol, ending, protocol_of
 
 UNCLEAR = "reply"
@@ -156,6 +162,7 @@ def _of_message(
     goes_on: bool,
 ) -> Iterator[StreamEvent]:
     """The events of a message; ``goes_on``: it may be the rest of an output before it."""
+    is_headed = False
     for number, part in enumerate(message.parts):
         if isinstance(part, ToolCall):
             yield StreamEvent("act", part.name, part.arguments, at, number)
@@ -170,9 +177,11 @@ def _of_message(
         elif isinstance(part, Opaque):
             yield _of_item(item_of(part.text), role, at, number, calls, before)
         elif isinstance(part, Text) and part.text:
-            found = list(_of_text(part.text, role, at, number, protocol, last_act))
-            if goes_on and found[-1].by == "user":  # an output may go on in the next text
-                found = [each._replace(by=UNCLEAR, act=last_act) for each in found]
+            # below its heading stands an output, however it begins, or what a person answered
+            is_output = is_headed and not (may_be_typed(part.text) or wraps_words(part.text))
+            known = protocol._replace(openings=("",)) if is_output else protocol
+            found = list(_of_text(part.text, role, at, number, known, last_act, goes_on=goes_on))
+            is_headed = any(_heads(each, protocol) for each in found)
             goes_on = goes_on or any(_is_unended(each, protocol) for each in found)
             yield from [each._replace(speaker=message.name) for each in found]
 
@@ -184,6 +193,11 @@ def _name_of(events: Events, act: int) -> str:
 def _is_unended(event: StreamEvent, protocol: Protocol) -> bool:
     """Whether an output may go on in the next text."""
     return event.function == "outcome" and bool(protocol.syntaxes) and not event.closing
+
+
+def _heads(event: StreamEvent, protocol: Protocol) -> bool:
+    """Whether an output is a heading, below which the next text of the message is the output."""
+    return _is_unended(event, protocol) and is_heading(event.text) and "\n" not in event.text
 
 
 def _of_item(
@@ -211,7 +225,14 @@ def _names(act: Part, at: int, number: int) -> Sequence[CallName]:
 
 
 def _of_text(
-    text: str, role: Role, at: int, number: int, protocol: Protocol, last_act: int
+    text: str,
+    role: Role,
+    at: int,
+    number: int,
+    protocol: Protocol,
+    last_act: int,
+    *,
+    goes_on: bool,
 ) -> Iterator[StreamEvent]:
     if role == "system":
         yield StreamEvent("instruction", role, text, at, number)
@@ -228,8 +249,12 @@ def _of_text(
         else:
             yield from _said(behind, role, at, number)
         return
-    text, frame = protocol.unframed(text)
-    yield from _of_user(text, role, at, number, protocol, last_act)
+    text, frame = protocol.unframed(text, number)
+    found = list(_of_user(text, role, at, number, protocol, last_act))
+    if goes_on and found and found[-1].by == "user":  # an output may go on in the next text
+        fails = reports_failure(text)
+        found = [each._replace(by=UNCLEAR, act=last_act, failed=fails) for each in found]
+    yield from found
     if frame:
         yield StreamEvent("material", role, frame, at, number)
 

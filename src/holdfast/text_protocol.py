@@ -116,12 +116,13 @@ class Protocol(NamedTuple):
     scratchpad: Scratchpad | None = None
     """The labels of acts and outcomes, if the agent's messages have both."""
 
-    def unframed(self, text: str) -> tuple[str, str]:
-        """A user message, and below it what a program adds to all of them."""
+    def unframed(self, text: str, number: int) -> tuple[str, str]:
+        """The part of a user message with this number, and what a program adds below all of them."""
         lines = text.split("\n") if self.frame else []
-        start = next((at for at, line in enumerate(lines) if at and masked(line) == self.frame), 0)
-        parts = "\n".join(lines[:start]).rstrip(), "\n".join(lines[start:])
-        return parts if start else (text, "")
+        found = [at for at, line in enumerate(lines) if masked(line) == self.frame]
+        start = next((at for at in found if at or number), -1)
+        parts = "\n".join(lines[: max(0, start)]).rstrip(), "\n".join(lines[start:])
+        return parts if start >= 0 else (text, "")
 
     def without_aside(self, output: str) -> tuple[str, str]:
         """An output, and what a person may have typed that stands at its end."""
@@ -237,22 +238,26 @@ def protocol_of(messages: Messages) -> Protocol:
     An agent with tool calls writes no acts as text, unless it has changed from one to the other.
     What its user messages have beside results may be a program's too, as reminders are.
     """
-    said = [
-        (message.role, part.text)
+    spoken = [
+        (message.role, number, part.text)
         for message in messages
         if message.role in ("user", "assistant")
-        for part in message.parts
+        for number, part in enumerate(message.parts)
         if isinstance(part, Text) and part.text
     ]
+    said = [(role, text) for role, _, text in spoken]
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
     if 2 * calls < len(said):
-        bare = NATIVE._replace(frame=frame_of([text for role, text in said if role == "user"]))
+        bare = NATIVE._replace(frame=frame_of(_whole(spoken)))
         may_be_one = all(message.role != "tool" and not message.results for message in messages)
         may_be_one &= any(text.count("\n") >= _LINES for by, text in said if by == "assistant")
         if may_be_one and not calls and (scratchpad := scratchpad_of(said)):
             return bare._replace(scratchpad=scratchpad)
-        heard = [(by, bare.unframed(text)[0] if by == "user" else text) for by, text in said]
-        written = _written(heard)
+        heard = [
+            (by, bare.unframed(text, number)[0] if by == "user" else text)
+            for by, number, text in spoken
+        ]
+        written = _written([each for each in heard if each[1]])
         if written.syntaxes:
             written = written._replace(frame=bare.frame)
         acts = sum(bool(written.parted(text)[1]) for role, text in said if role == "assistant")
@@ -267,6 +272,17 @@ def protocol_of(messages: Messages) -> Protocol:
     ]
     openings, _ = _openings(texts, said, have_acts=False)
     return NATIVE._replace(openings=openings, answers_act=False)
+
+
+def _whole(spoken: Iterable[tuple[str, int, str]]) -> list[str]:
+    """The user's messages, the texts of each together."""
+    found: list[str] = []
+    for role, number, text in spoken:
+        if role == "user" and number and found:
+            found[-1] += f"\n{text}"
+        elif role == "user":
+            found.append(text)
+    return found
 
 
 def _written(said: Said) -> Protocol:
