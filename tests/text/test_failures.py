@@ -1,10 +1,16 @@
 """Which outputs report that their act failed."""
 
+import json
+
 import pytest
 
 from holdfast.text.failures import refuses, reports_failure
 
 ROWS = "\n".join(f"part {n} is done" for n in range(40))
+CODE = "\n".join(
+    f"def part_{n}():\n    raise ValueError('no error of part {n}')" for n in range(40)
+)
+RAISED = "\n".join(f'  File "job.py", line {n}, in part_{n}\n    part_{n + 1}()' for n in range(40))
 COMMAND = f"check --all {' '.join(f'--part {n}' for n in range(30))}"
 
 
@@ -28,6 +34,9 @@ COMMAND = f"check --all {' '.join(f'--part {n}' for n in range(30))}"
         '{"outcome": "OUTCOME_FAILED", "output": "3"}',
         '{"error_code": 17, "error_msg": "the quota is used up"}',
         "\x1b[31mFAILED\x1b[0m part 7",
+        f"<results>\n<tool>run</tool>\n<error>\n{ROWS}\n</error>\n</results>",
+        f"Traceback (most recent call last):\n{RAISED}\nshop.pay.GatewayUnreachable: gw-eu2",
+        json.dumps({"result": f"{CODE}\nError: the connection exists already"}),
         f"{ROWS}\npart 1 of 9\rpart 2 of 9\rerror: the connection exists already",
     ],
 )
@@ -54,6 +63,10 @@ def test_a_failure_is_reported(text):
         '{"created": [{"line": "B-1"}], "failed": [{"line": "B-2", "error": "receipt missing"}]}',
         f"{COMMAND}: exit status 0\n{ROWS}",
         "<returncode>0</returncode>\n4 files changed",
+        "Found 1 error (1 fixed, 0 remaining).\n[exit code 0]",
+        json.dumps({"result": CODE}),
+        f"<results>\n<result>\n{CODE}\n</result>\n<error></error>\n</results>",
+        f"{CODE}\nPart: 3",
         "<returncode>0</returncode>\n<output>\n4f9 parts of the report\n</output>",
         f"{ROWS}\n  of 40\nError: (none)\nExit Code: 0\nSignal: (none)\nGroup: 4076",
     ],

@@ -75,9 +75,9 @@ def calls_in(text: str) -> list[Call]:
     that holds nothing but such calls has no meaning of its own.
     """
     found: list[Call] = []
-    for name, inner in _elements(text):
-        fields = _elements(inner)
-        nested = [_elements(value) for _, value in fields]
+    for name, inner in elements(text):
+        fields = elements(inner)
+        nested = [elements(value) for _, value in fields]
         if nested and all(nested):
             found += [
                 (label, arguments) for (label, _), arguments in zip(fields, nested, strict=True)
@@ -87,7 +87,7 @@ def calls_in(text: str) -> list[Call]:
     return found
 
 
-def _elements(text: str) -> list[tuple[str, str]]:
+def elements(text: str) -> list[tuple[str, str]]:
     """The names and contents of the elements in a row that a text consists of, or none."""
     found: list[tuple[str, str]] = []
     at, end = 0, len(text.rstrip())

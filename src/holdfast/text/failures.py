@@ -3,7 +3,9 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain, takewhile
 
+from .acts import elements
 from .importance import FAILURE, TROUBLE, alarm
 from .json_values import Value, dump, parse
 from .memo import Memo
@@ -22,11 +24,11 @@ _ERROR = re.compile(r"(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception):\s|(?i:error|fat
 _LINE = re.compile(r"^\S", re.MULTILINE)
 _DETAILS = 1_000  # characters below an error that tell more of it, all indented; half found as many
 _EXIT = re.compile(
-    r"(?:exit|return)(?:ed with)?[ _]?(?:code|status)[^\w\n]{1,4}[1-9]"
-    r"|^(?:exit|rc)[^\w\n]{1,2}[1-9]\d*$",
+    r"(?:exit|return)(?:ed with)?[ _]?(?:code|status)[^\w\n]{1,4}(\d+)"
+    r"|^(?:exit|rc)[^\w\n]{1,2}(\d+)$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""How a shell's failure is told before or behind an output, in words or in a field."""
+"""How a shell tells how it ended, before or behind an output, in words or in a field."""
 _SUCCESS = frozenset("ok success succeeded successful".split())
 _REPORT = frozenset("status code result outcome message msg detail".split())
 """Words of the fields of a JSON reply that say in a text or a code whether an act succeeded."""
@@ -40,10 +42,11 @@ def reports_failure(text: str) -> bool:
     """Whether an output ends with an error, or begins with a report of failure.
 
     At either end an exit code that is not 0 reports it too. A longer output begins with a report
-    only if it is a JSON object. So does what stands within one element or fence.
+    only if it is a JSON object. So does what stands within one element or fence, and what an
+    element holds that is named for an error.
     """
     text = as_shown(text)
-    return any(map(_reports, {text, unwrapped(text)}))
+    return any(map(_reports, {text, unwrapped(text)})) or _holds_error(text)
 
 
 def refuses(name: str, text: str) -> bool:
@@ -66,13 +69,40 @@ def refuses(name: str, text: str) -> bool:
     return reports_failure(kept)
 
 
-def _reports(text: str) -> bool:
+def exits(text: str) -> bool | None:
+    """Whether an exit code at either end of an output tells a failure; None if there is none."""
     said = text.rstrip()
     first = said.partition("\n")[0]  # which may begin with the command
-    ends = (said[:_EARLY], first[-_EARLY:], said[-_EARLY:])
-    if _ends_with_error(said) or any(map(_EXIT.search, ends)):
+    found = map(_EXIT.findall, (said[:_EARLY], first[-_EARLY:], said[-_EARLY:]))
+    codes = list(map(int, filter(None, chain.from_iterable(chain.from_iterable(found)))))
+    return any(codes) if codes else None
+
+
+def _reports(text: str) -> bool:
+    ended, is_object = exits(text), text.lstrip()[:1] == "{"
+    if ended or _ends_with_error(text.rstrip()) or _is_raised(text.rstrip()):
         return True
-    return (len(text) <= _BRIEF or text.lstrip()[:1] == "{") and _begins_with_failure(text)
+    # what succeeded may begin with a word of failure, as what a check has found and mended
+    may_begin_so = is_object or (ended is None and len(text) <= _BRIEF)
+    return may_begin_so and _begins_with_failure(text)
+
+
+def _holds_error(text: str) -> bool:
+    """Whether an element is named for an error, within those that stand alone."""
+    fields = elements(text)
+    while len(fields) == 1 and alarm(" ".join(words_of_name(fields[0][0]))) < FAILURE:
+        fields = elements(fields[0][1])
+    return bool(fields) and _denies(dict(fields))
+
+
+def _is_raised(text: str) -> bool:
+    """Whether the last line names what was raised, below a line of failure and indented ones."""
+    last, *above = reversed(text.split("\n"))
+    name = last.partition(":")[0].rpartition(".")[2]
+    if not (name.isidentifier() and name[0].isupper()):  # as mostly, which is soon known
+        return False
+    details = sum(1 for _ in takewhile(lambda line: line[:1].isspace(), above))
+    return bool(details) and any(alarm(line) >= FAILURE for line in above[details : details + 1])
 
 
 def _ends_with_error(text: str) -> bool:
@@ -130,11 +160,9 @@ def _denies(reply: Mapping[str, Value]) -> bool:
         said = reply[name]
         if not said or (key in fine and name.lower() != key) or (done and isinstance(said, list)):
             return False
-        report = dump({key: _spelled(said)})
         # one word beside other fields, such as blocked, is the state of what they tell of
         is_state = others and isinstance(said, str) and said.isalpha() and not alarm(key)
-        is_report = isinstance(said, str) or len(report) <= _BRIEF
-        return is_report and alarm(report) >= (FAILURE if is_state else TROUBLE)
+        return _tells(key, said, FAILURE if is_state else TROUBLE)
 
     return False in flags or any(map(tells_trouble, told, told.values()))
 
@@ -148,6 +176,14 @@ def _error_told_by(name: str, *, is_alone: bool) -> str:
     if all(alarm(word) >= FAILURE for word in others):
         return " ".join(others)
     return name if alarm(f'"{name}"') >= FAILURE else ""
+
+
+def _tells(key: str, said: Value, least: float) -> bool:
+    """Whether a field tells failure: a long text that is not named for an error as any output."""
+    report = dump({key: _spelled(said)})
+    if len(report) <= _BRIEF or (isinstance(said, str) and alarm(key) >= FAILURE):
+        return alarm(report) >= least
+    return isinstance(said, str) and _reports(said)
 
 
 def _is_success(said: Value) -> bool:
