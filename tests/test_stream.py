@@ -1555,3 +1555,41 @@ def test_an_output_in_a_part_below_its_heading_is_one_and_what_stands_below_all_
     outputs = [event for event in found if "row" in event.text]
     assert {event.function for event in outputs} == {"outcome"}
     assert [(e.function, e.by) for e in found if e.text == order] == [("words", "reply")]
+
+
+OPENED = "[open for 'failed parts {n}, of which nobody knows why they could not be read'] Result:"
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        (
+            "{rows}\n\n(Open file: /srv/part{n}.txt)\n(Current directory: /srv)\nshell-$",
+            "{rows}\nError: no rows are left\n\n(Open file: /srv/part{n}.txt)\n"
+            "(Current directory: /srv)\nshell-$",
+        ),
+        (
+            "Out [{n}]:\n{rows}\n\n[cell ran in 0.{n} s, status: ok]",
+            "Out [{n}]:\n{rows}\n\n[cell ran in 0.{n} s, status: error]",
+        ),
+        ("[open for 'error{n}'] (success):\n{rows}", "[open for 'error{n}'] (failed):\n{rows}"),
+        (
+            f"{OPENED}\n{{rows}}",
+            f"{OPENED}\nEnded with exit code 2.\n{{rows}}",
+        ),
+    ],
+    ids=["last lines", "a status below", "a status above", "a heading with the act"],
+)
+def test_what_a_program_puts_around_all_outputs_hides_no_failure_and_may_tell_it(good, bad):
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    for n in range(1, 9):
+        rows = "\n".join(f"{n}{row};8{row};{row * n}" for row in range(60))
+        act = f"I look at part {n}.\n\n```\nopen part{n}.txt\n```"
+        messages.append({"role": "assistant", "content": act})
+        messages.append(
+            {"role": "user", "content": (bad if n in (3, 6) else good).format(n=n, rows=rows)}
+        )
+    _, _, transcript = read(messages, "openai", None)
+    found = events_of(transcript.messages, {})
+    outcomes = [event for event in found if event.function == "outcome"]
+    assert [n for n, event in enumerate(outcomes, 1) if event.failed] == [3, 6]

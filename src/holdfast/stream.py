@@ -266,7 +266,7 @@ def _of_user(
     if not is_outcome and (last_act < 0 or not protocol.is_unclear(text)):
         yield from _said(text, role, at, number)
         return
-    failed, opening = reports_failure(protocol.returned(text)), protocol.opening(text)
+    failed, opening = protocol.fails(text), protocol.opening(text)
     if not is_outcome:
         yield from _said(text, UNCLEAR, at, number, last_act, failed, opening)
         return

@@ -7,15 +7,19 @@ twice: they are alike without the name.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice, zip_longest
+from math import ceil
+from os.path import commonprefix
 from string import punctuation
 from typing import NamedTuple
 
-from holdfast.text.words import masked
+from holdfast.text.words import headings_of, masked
 
 # times that a regularity must appear; in recorded runs 1 and 6 kept less
 _FEWEST = 3
-_NEARLY_ALL = 0.9  # share of the messages that have a frame, as of acts that are commands alone
+_NEARLY_ALL = 0.9  # share of the texts, as of acts that are commands alone
+_LINES = 6  # at the end of outputs, which bounds time: shells and editors put up to three there
 OPENING = 60  # characters at the start of outputs that are compared
 _CLOSING = ":>)]}：】"
 """Signs with which such an opening ends."""
@@ -75,3 +79,67 @@ def frame_of(texts: Sequence[str]) -> str:
         lacking.update(line for line in found if line not in below)
         found = [line for line in found if lacking[line] <= spare]
     return next(iter(found), "")
+
+
+def asides_of(answers: Iterable[str]) -> frozenset[str]:
+    """The lines that end with a colon and have hardly anything below them but what may be typed."""
+    times, typed = Counter[str](), Counter[str]()
+    for line, may_be in chain.from_iterable(map(headings_of, answers)):
+        times[line] += 1
+        typed[line] += may_be
+    return frozenset(
+        line
+        for line, times in times.items()
+        if times >= _FEWEST and typed[line] >= _NEARLY_ALL * times
+    )
+
+
+class Edges(NamedTuple):
+    """What a program tells of each act in the first line and in the last ones of its output."""
+
+    words: frozenset[str] = frozenset()
+    """The last words of nearly all first lines, if they are few, as of ``Result (failed):``."""
+    endings: tuple[str, ...] = ()
+    """How the last lines of nearly all outputs begin, from the last one up."""
+
+    def parted(self, output: str) -> tuple[str, str]:
+        """An output without the lines that end all, and what only this one has at its edges."""
+        own = [word for word in self.words if word == _last_word(output.strip().partition("\n")[0])]
+        for ending in self.endings:
+            above, line_break, line = output.rstrip().rpartition("\n")
+            if not line_break or not masked(line).startswith(ending):
+                break
+            own.append(masked(line)[ending.rfind(" ") + 1 :])
+            output = above
+        return output, "\n".join(own)
+
+
+def edges_of(outputs: Sequence[str]) -> Edges:
+    """The edges that nearly all of these outputs have."""
+    firsts = [text.strip().partition("\n")[::2] for text in outputs]
+    words = Counter(_last_word(line) for line, rest in firsts if rest)
+    if words.total() < _FEWEST:
+        return Edges()
+    few = frozenset(word for word, _ in words.most_common(_FEWEST))
+    are_few = sum(map(words.__getitem__, few)) >= _NEARLY_ALL * words.total()
+    most, endings = ceil(_NEARLY_ALL * len(outputs)), list[str]()
+    below = zip_longest(*map(_from_below, outputs), fillvalue="")
+    for lines in islice(below, _LINES):
+        starts = sorted(lines)
+        pairs = zip(starts, starts[most - 1 :], strict=False)
+        begun = max(map(commonprefix, pairs), key=len)
+        if not any(map(str.isalpha, begun)):
+            break
+        endings.append(begun)
+    return Edges(few if are_few else frozenset(), tuple(endings))
+
+
+def _last_word(line: str) -> str:
+    return masked(line).rpartition(" ")[2]
+
+
+def _from_below(text: str) -> Iterator[str]:
+    """The lines below the first, masked, from the last one up."""
+    while "\n" in (text := text.rstrip()):
+        text, _, line = text.rpartition("\n")
+        yield masked(line)

@@ -16,7 +16,8 @@ from sys import maxunicode
 from typing import NamedTuple
 
 from holdfast.kernel.messages import Messages, Text, ToolCall, ToolResult
-from holdfast.text.failures import reports_failure
+from holdfast.text.failures import exits, reports_failure
+from holdfast.text.importance import FAILURE, alarm
 from holdfast.text.memo import Memo
 from holdfast.text.words import (
     DIGITS,
@@ -25,7 +26,6 @@ from holdfast.text.words import (
     ends_like_sentence,
     fences,
     has_unworded_ends,
-    headings_of,
     is_all_words,
     is_heading,
     is_sentence,
@@ -34,10 +34,20 @@ from holdfast.text.words import (
     may_be_said,
     may_be_typed,
     reads_as_words,
+    unwrapped,
     words,
     wraps_words,
 )
-from holdfast.text_frames import OPENING, UNNAMED, CalledName, frame_of, named_in
+from holdfast.text_frames import (
+    OPENING,
+    UNNAMED,
+    CalledName,
+    Edges,
+    asides_of,
+    edges_of,
+    frame_of,
+    named_in,
+)
 from holdfast.text_scratchpad import Scratchpad, scratchpad_of
 
 # times that a regularity must appear, and in half of the messages that could show it; in recorded
@@ -107,6 +117,7 @@ class Protocol(NamedTuple):
     """Whether a text is judged as the answer to an act."""
     headings: frozenset[str] = frozenset()
     """The last words of first lines that end with a colon, as in ``open part1.txt returned:``."""
+    edges: Edges = Edges()
     asides: frozenset[str] = frozenset()
     """Lines of outputs below which stands what a person may have typed."""
     frame: str = ""
@@ -117,7 +128,7 @@ class Protocol(NamedTuple):
     """The labels of acts and outcomes, if the agent's messages have both."""
 
     def unframed(self, text: str, number: int) -> tuple[str, str]:
-        """The part of a user message with this number, and what a program adds below all of them."""
+        """A numbered part of a user message, and what a program adds below all messages."""
         lines = text.split("\n") if self.frame else []
         found = [at for at, line in enumerate(lines) if masked(line) == self.frame]
         start = next((at for at in found if at or number), -1)
@@ -174,7 +185,18 @@ class Protocol(NamedTuple):
         start = self._start(first)
         is_opening = not DIGITS.search(first) and first.rstrip() not in {"{", "["}
         is_opening = is_opening and any(opening.startswith(start) for opening in self.openings)
-        return rest if rest and is_opening and len(start) < OPENING else text
+        opens = rest and is_opening and len(start) < OPENING and unwrapped(text) == text
+        return rest if opens else text
+
+    def fails(self, text: str) -> bool:
+        """Whether an output reports that the act failed, in it or in what a program adds to all."""
+        if reports_failure(self.returned(text)):
+            return True
+        output, status = self.edges.parted(text)
+        output = self.returned(output)
+        if (heading := _heading(output)) and self._start(heading).startswith(self.openings):
+            output = output.partition(heading)[2]
+        return exits(text) is None and (alarm(status) >= FAILURE or reports_failure(output))
 
     def opening(self, text: str) -> int:
         """The characters of the opening that all outputs have in common, 0 if there is none.
@@ -307,19 +329,6 @@ def _heading(text: str) -> str:
     return first.rstrip() if rest and is_heading(first) else ""
 
 
-def _asides(answers: Iterable[str]) -> frozenset[str]:
-    """The lines that end with a colon and have hardly anything below them but what may be typed."""
-    times, typed = Counter[str](), Counter[str]()
-    for line, may_be in chain.from_iterable(map(headings_of, answers)):
-        times[line] += 1
-        typed[line] += may_be
-    return frozenset(
-        line
-        for line, times in times.items()
-        if times >= _FEWEST and typed[line] >= _NEARLY_ALL * times
-    )
-
-
 def _start(text: str) -> str:
     """What the openings of outputs are compared with."""
     return DIGITS.sub("0", text.lstrip()[:OPENING])
@@ -435,7 +444,7 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     protocol = Protocol(syntaxes, openings, unclear=unclear, named=named)
     if not syntaxes:
         return protocol
-    protocol = protocol._replace(closings=_closings(answers), asides=_asides(answers))
+    protocol = protocol._replace(closings=_closings(answers), asides=asides_of(answers))
     formless = protocol._replace(answers_act=False)
     headings = {_heading(text).rpartition(" ")[2] for text in answers if formless.is_outcome(text)}
     protocol = protocol._replace(headings=frozenset(headings - {""}))
@@ -456,8 +465,9 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     protocol = protocol._replace(is_bare=is_bare)
     if len(exchanges) < _FEWEST:  # outputs come in another role
         return protocol
-    returned = [syntax for syntax, _, text in exchanges if protocol.may_be_returned(text)]
-    return protocol._replace(syntaxes=frozenset(returned))
+    returned = [each for each in exchanges if protocol.may_be_returned(each[2])]
+    edges = edges_of([text for _, _, text in returned])
+    return protocol._replace(syntaxes=frozenset(each[0] for each in returned), edges=edges)
 
 
 def _with_blocks(said: Said) -> Protocol | None:
