@@ -1593,3 +1593,13 @@ def test_what_a_program_puts_around_all_outputs_hides_no_failure_and_may_tell_it
     found = events_of(transcript.messages, {})
     outcomes = [event for event in found if event.function == "outcome"]
     assert [n for n, event in enumerate(outcomes, 1) if event.failed] == [3, 6]
+
+
+def test_the_marks_around_a_thought_are_not_told():
+    act = "<thinking>\nPart {0} is next, I look there.\n</thinking>\n\n<run>cat part{0}.txt</run>"
+    pairs = [(act.format(number), f"[run] Result:\nrow {number}") for number in range(1, 6)]
+    _, _, transcript = read(exchanges(pairs), "openai", None)
+    thoughts = [event for event in events_of(transcript.messages, {}) if event.by == "assistant"]
+    assert [event.content for event in thoughts] == [
+        f"Part {number} is next, I look there." for number in range(1, 6)
+    ]

@@ -301,9 +301,14 @@ def _without_element(output: str) -> tuple[str, str]:
 def _said(
     text: str, by: str, at: int, number: int, act: int = -1, failed: bool = False, opening: int = 0
 ) -> Iterator[StreamEvent]:
-    for is_material, passage in passages_of(text) if text else ():
+    passages, closing = passages_of(text) if text else (), 0
+    if by == "assistant" and [kind for kind, _ in passages] == [False]:
+        within = unwrapped(text)  # the marks around a thought say nothing
+        opening = text.find(within)
+        closing = len(text) - opening - len(within)
+    for is_material, passage in passages:
         function: Function = "material" if is_material else "words"
-        yield StreamEvent(function, by, passage, at, number, act, failed, opening)
+        yield StreamEvent(function, by, passage, at, number, act, failed, opening, closing)
         opening = 0
 
 
