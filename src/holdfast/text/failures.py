@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from itertools import chain, takewhile
+from itertools import takewhile
 
 from .acts import elements
 from .importance import FAILURE, TROUBLE, alarm
@@ -73,8 +73,8 @@ def exits(text: str) -> bool | None:
     """Whether an exit code at either end of an output tells a failure; None if there is none."""
     said = text.rstrip()
     first = said.partition("\n")[0]  # which may begin with the command
-    found = map(_EXIT.findall, (said[:_EARLY], first[-_EARLY:], said[-_EARLY:]))
-    codes = list(map(int, filter(None, chain.from_iterable(chain.from_iterable(found)))))
+    ends = (said[:_EARLY], first[-_EARLY:], said[-_EARLY:])
+    codes = [int(found[1] or found[2]) for end in ends for found in _EXIT.finditer(end)]
     return any(codes) if codes else None
 
 
