@@ -183,6 +183,34 @@ def test_the_newest_output_of_a_short_act_in_text_stands_behind_the_act(budget):
     assert kept[-2:-1] == messages[-2:-1]
 
 
+@pytest.mark.parametrize("budget", [200, 220])
+def test_a_short_answer_in_notes_stands_beside_the_question_that_it_answers(budget):
+    def call(name, argument, output):
+        called = {"name": name, "arguments": json.dumps({"of": argument})}
+        calls = [{"id": argument, "type": "function", "function": called}]
+        return [
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            {"role": "tool", "tool_call_id": argument, "content": output},
+        ]
+
+    asked = "Roaming is off on line L-2201. In zone 3 it costs 49 EUR a day. Shall I switch it on?"
+    messages = [
+        {"role": "user", "content": "My line does not work abroad, and my bill is too high."},
+        *call("get_line", "+4531550872", '{"line": "L-2201", "roaming": "off", "zone": 3}'),
+        {"role": "assistant", "content": asked},
+        {"role": "user", "content": "ja, men kun indtil den 22."},
+    ]
+    for number in range(1, 9):
+        rows = [f"{number}{n:02d};roaming zone {n % 5};L-22{n:02d};{n * 1.31}" for n in range(20)]
+        messages += call("get_bill", f"B-20260{number}", "\n".join(rows))
+        found = f"Bill B-20260{number} of line L-2201 has roaming for {number * 7} EUR."
+        messages.append({"role": "assistant", "content": found})
+    messages.append({"role": "user", "content": "What is left to do?"})
+    said, done = told(messages, budget)
+    assert "kun indtil den 22" in said
+    assert "Shall I switch it on?" in done
+
+
 def test_the_room_is_used_and_the_task_is_never_gone():
     messages = native("")
     for budget in range(320, 2000, 120):
