@@ -514,6 +514,26 @@ def test_outputs_that_came_together_share_the_room_that_one_has():
     assert (told, told[-1]) == (sorted(told), 16)
 
 
+@pytest.mark.parametrize("share", [18, 20, 22, 24])
+def test_of_outputs_that_came_together_each_tells_something_in_a_small_room(share):
+    outputs = [
+        json.dumps(
+            {"items": [{"id": i, "sku": f"S-{(i + 7 * k) * 7919 % 9973}"} for i in range(60)]}
+        )
+        for k in range(8)
+    ]
+    calls, results = [], []
+    for number, output in enumerate(outputs):
+        call, result = exchange(number, output)
+        calls += call["tool_calls"]
+        results.append(result)
+    made = {"role": "assistant", "content": None, "tool_calls": calls}
+    messages = [{"role": "user", "content": "Which are sold out?"}, made, *results]
+    fixed = holdfast.count([*messages[:2], *({**each, "content": ""} for each in results)]).total
+    kept = holdfast.compress(messages, fixed + len(outputs) * share + 20).messages[2:]
+    assert all("S-" in each["content"] for each in kept)
+
+
 def test_a_task_of_several_long_texts_leaves_room_for_notes():
     said = [filler(n) * 6 for n in range(3)]
     task = {"role": "user", "content": [{"type": "text", "text": text} for text in said]}

@@ -328,6 +328,18 @@ class Candidates:
         bare = self._headings.difference([self._under[number] for number in found])
         return [number for number in found if number not in bare]
 
+    def opening(self, numbers: Iterable[int], most: float) -> list[int]:
+        """The first of these pieces that tells something, after its context in the same event.
+
+        Together they cost at most this; empty if there are none.
+        """
+        for number in numbers:
+            event = self.found[number].event
+            way = [n for n in with_context(self._under, number) if self.found[n].event == event]
+            if number not in self._headings and sum(self.costs[n] for n in way) <= most:
+                return way
+        return []
+
     def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
         """The numbers of the chosen candidates within each event, all ascending."""
         found = defaultdict[int, list[int]](list)

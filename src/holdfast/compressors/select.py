@@ -439,15 +439,19 @@ class Selection(Stays):
         """
         costs, count, events = self.candidates.costs, self.meter.text, self.events
         floors: list[Iterable[int]] = []
+        openings: list[int] = []
         ends: dict[int, str] = {}
         empty = draft.tokens([])
         left = room - empty
         for place, (event, mine) in enumerate(self._best):
             share = max(left // (len(self._best) - place), _LEAST_SHOWN)
             opening = [n for n in mine if costs[n] <= share][:1]
+            if event is not None:  # in place, where a heading alone would say nothing
+                opening = self.candidates.opening(mine, share)
             cost = draft.tokens(opening) - empty
             if opening and cost <= min(share, left):
                 left -= cost
+                openings += opening
                 due = self.due_to(events[event]) if event in self.in_place else self._due_to_task
                 floors.append(until(due, dict.fromkeys([*opening, *mine]), costs))
             elif event in self.in_place and (place == 0 or share <= left):
@@ -455,7 +459,8 @@ class Selection(Stays):
                 ends[event] = head_tail(shown, share + count(ASIDE), count).rstrip()
                 left -= count(ends[event]) - count(ASIDE)
         turns = zip_longest(*floors)  # else a large newest output takes all
-        return [number for turn in turns for number in turn if number is not None], ends
+        others = [number for turn in turns for number in turn if number is not None]
+        return list(dict.fromkeys([*openings, *others])), ends
 
     @cached_property
     def _best(self) -> list[tuple[int | None, Sequence[int]]]:
