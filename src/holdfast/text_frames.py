@@ -1,4 +1,4 @@
-"""What a program adds to texts: openings with the name of what was called, and frames of messages.
+"""What a program adds to outputs: openings with the name of what was called, edges, and asides.
 
 Of openings such as ``Command search returned:`` each tool has another, and most are seen once or
 twice: they are alike without the name.
@@ -6,6 +6,7 @@ twice: they are alike without the name.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
@@ -14,13 +15,21 @@ from os.path import commonprefix
 from string import punctuation
 from typing import NamedTuple
 
-from holdfast.text.words import headings_of, masked
+from holdfast.text.words import has_unworded_ends, headings_of, masked, may_be_said
 
 # times that a regularity must appear; in recorded runs 1 and 6 kept less
 _FEWEST = 3
 _NEARLY_ALL = 0.9  # share of the texts, as of acts that are commands alone
 _LINES = 6  # at the end of outputs, which bounds time: shells and editors put up to three there
 OPENING = 60  # characters at the start of outputs that are compared
+# characters; a shorter opening needs a closed sign where no acts are known. In recorded runs half
+# and double kept less
+LONG = 12
+PICTURE = r"[^\w\s\x00-\x7f“”„«»‘’…¿¡•–—]"  # a symbol that opens no quotation, item or sentence
+SIGN = re.compile(rf"[][<>(){{}}=\\|$%`:;_：【】]|\A{PICTURE}.{{{LONG - 1}}}", re.DOTALL)
+"""What a program puts into the opening of its outputs, and few people into theirs: they mention
+somebody with @, and begin a command with / or a list with a sign. A long opening may begin with a
+symbol that no keyboard has."""
 _CLOSING = ":>)]}：】"
 """Signs with which such an opening ends."""
 
@@ -65,20 +74,28 @@ def named_in(exchanges: Sequence[tuple[str, str]]) -> CalledName:
     return max(often, key=lambda each: len(found[each]), default=UNNAMED)
 
 
-def frame_of(texts: Sequence[str]) -> str:
-    """The first line that nearly all user messages have, the first too, below other lines."""
-    if len(texts) < _FEWEST:
-        return ""
-    lines = dict.fromkeys(map(masked, texts[0].split("\n")[1:]))
-    found: list[str] = [line for line in lines if any(map(str.isalpha, line))]
-    lacking, spare = Counter[str](), (1 - _NEARLY_ALL) * len(texts)
-    for text in texts[1:]:
-        if not found:  # as nearly always, which is soon known
-            break
-        below = frozenset(map(masked, text.split("\n")[1:]))
-        lacking.update(line for line in found if line not in below)
-        found = [line for line in found if lacking[line] <= spare]
-    return next(iter(found), "")
+def closings_of(alike: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+    """The lines of a program's form, backwards, with which several answers end.
+
+    ``alike`` are ends, backwards, each with the answers that have it.
+    """
+    found: list[str] = []
+    for closing, group in alike:
+        if found and closing.startswith(found[-1]):
+            continue
+        line, line_break, _ = closing.partition("\n")
+        has_sign = SIGN.search(line) and any(map(str.isalnum, line))
+        rests = [text.rstrip().rpartition("\n")[0] for text in group]
+        if line_break and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
+            found.append(line + line_break)
+    return tuple(found)
+
+
+def frames_outputs(opening: str, group: Sequence[str]) -> bool:
+    """Whether most of these texts have nothing behind their opening that a person would type."""
+    pattern = re.escape(opening).replace("0", r"\d+")
+    rests = [re.sub(pattern, "", text, count=1) for text in group]
+    return 2 * sum(map(has_unworded_ends, rests)) > len(group)
 
 
 def asides_of(answers: Iterable[str]) -> frozenset[str]:

@@ -39,13 +39,17 @@ from holdfast.text.words import (
     wraps_words,
 )
 from holdfast.text_frames import (
+    LONG,
     OPENING,
+    PICTURE,
+    SIGN,
     UNNAMED,
     CalledName,
     Edges,
     asides_of,
+    closings_of,
     edges_of,
-    frame_of,
+    frames_outputs,
     named_in,
 )
 from holdfast.text_scratchpad import Scratchpad, scratchpad_of
@@ -57,16 +61,12 @@ _FEWEST = 3
 # much of recorded runs, as they did of the next two
 _BARE = 0.25
 _LINES = 2  # line breaks; people answer in fewer, except in sentences
-# characters; a shorter opening needs a closed sign where no acts are known. In recorded runs half
-# and double kept less
-_LONG = 12
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
 _COMMAND = re.compile(r"[$%&!/@=>]+ ?(?=[^\W\d])")
-_PICTURE = r"[^\w\s\x00-\x7f“”„«»‘’…¿¡•–—]"  # a symbol that opens no quotation, item or sentence
 _LABEL = re.compile(
-    rf"^(?:(?:{_PICTURE}+\s{{0,3}}|\*\*|)[^\W\d_][\w ]{{0,24}}(?:/\d+)?(?:\*\*:|[:：]|[ -]?>| ?=)"
-    rf"|[^\W\d][\w.]*(?=\()|{_COMMAND.pattern}|(?:{_PICTURE}+ |`)(?=[^\W\d])"
-    rf"|(?:{_PICTURE}|[\[(<{{|#:])+[^\W\d]\w*|#+ \w+$)",
+    rf"^(?:(?:{PICTURE}+\s{{0,3}}|\*\*|)[^\W\d_][\w ]{{0,24}}(?:/\d+)?(?:\*\*:|[:：]|[ -]?>| ?=)"
+    rf"|[^\W\d][\w.]*(?=\()|{_COMMAND.pattern}|(?:{PICTURE}+ |`)(?=[^\W\d])"
+    rf"|(?:{PICTURE}|[\[(<{{|#:])+[^\W\d]\w*|#+ \w+$)",
     re.MULTILINE,
 )
 """How a line with an act begins: a label, the name of a function, the mark of a command, a picture,
@@ -75,12 +75,8 @@ a name behind signs, or a heading.
 # share of acts that are commands alone, to which hardly a person answers; half kept as much
 _NEARLY_ALL = 0.9
 _LONGEST_NAME = 64  # characters of a closing tag; half and double found the same ones
-_CLOSED = re.compile(rf"\[+[^\]]+\]|<[^>]+>|\{{[^:]+:|(?![^\W\d_])(?s:.){{{_LONG}}}")
+_CLOSED = re.compile(rf"\[+[^\]]+\]|<[^>]+>|\{{[^:]+:|(?![^\W\d_])(?s:.){{{LONG}}}")
 """The opening of a program's text where no acts are known; a long one need not be closed."""
-_SIGN = re.compile(rf"[][<>(){{}}=\\|$%`:;_：【】]|\A{_PICTURE}.{{{_LONG - 1}}}", re.DOTALL)
-"""What a program puts into the opening of its outputs, and few people into theirs: they mention
-somebody with @, and begin a command with / or a list with a sign. A long opening may begin with a
-symbol that no keyboard has."""
 _OBJECT = re.compile(r"[{\[]")
 _OBJECT_LINE = re.compile(r"^[\[ ]*\{", re.MULTILINE)
 _SIGNS_BEFORE = re.compile(r"\A\W+")
@@ -170,7 +166,7 @@ class Protocol(NamedTuple):
         return bool(is_unclear) or self._start(text).startswith(self.unclear)
 
     def _start(self, text: str) -> str:
-        return _start(self.named.left_out(text))
+        return _start(self.named.left_out(text) if self.named.behind else text)
 
     def may_be_returned(self, text: str) -> bool:
         """Whether a user message is an output, or may be one."""
@@ -270,7 +266,7 @@ def protocol_of(messages: Messages) -> Protocol:
     said = [(role, text) for role, _, text in spoken]
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
     if 2 * calls < len(said):
-        bare = NATIVE._replace(frame=frame_of(_whole(spoken)))
+        bare = NATIVE._replace(frame=_frame(_whole(spoken)))
         may_be_one = all(message.role != "tool" and not message.results for message in messages)
         may_be_one &= any(text.count("\n") >= _LINES for by, text in said if by == "assistant")
         if may_be_one and not calls and (scratchpad := scratchpad_of(said)):
@@ -305,6 +301,22 @@ def _whole(spoken: Iterable[tuple[str, int, str]]) -> list[str]:
         elif role == "user":
             found.append(text)
     return found
+
+
+def _frame(texts: Sequence[str]) -> str:
+    """The first line that nearly all user messages have, the first too, below other lines."""
+    if len(texts) < _FEWEST:
+        return ""
+    lines = dict.fromkeys(map(masked, texts[0].split("\n")[1:]))
+    found: list[str] = [line for line in lines if any(map(str.isalpha, line))]
+    lacking, spare = Counter[str](), (1 - _NEARLY_ALL) * len(texts)
+    for text in texts[1:]:
+        if not found:  # as nearly always, which is soon known
+            break
+        below = frozenset(map(masked, text.split("\n")[1:]))
+        lacking.update(line for line in found if line not in below)
+        found = [line for line in found if lacking[line] <= spare]
+    return next(iter(found), "")
 
 
 def _written(said: Said) -> Protocol:
@@ -444,7 +456,8 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     protocol = Protocol(syntaxes, openings, unclear=unclear, named=named)
     if not syntaxes:
         return protocol
-    protocol = protocol._replace(closings=_closings(answers), asides=asides_of(answers))
+    closings = closings_of(_alike(answers, _end))
+    protocol = protocol._replace(closings=closings, asides=asides_of(answers))
     formless = protocol._replace(answers_act=False)
     headings = {_heading(text).rpartition(" ")[2] for text in answers if formless.is_outcome(text)}
     protocol = protocol._replace(headings=frozenset(headings - {""}))
@@ -508,18 +521,18 @@ def _openings(
     programs: list[str] = []
     unclear: list[str] = []
     seen = ""
-    answers = [*map(named.left_out, answers)]
+    answers = [*map(named.left_out, answers)] if named.behind else answers
     for opening, group in _alike(answers, _start):
         if seen and opening.startswith(seen):
             continue
-        is_common = len(opening) >= _LONG and len(group) >= _NEARLY_ALL * len(answers)
+        is_common = len(opening) >= LONG and len(group) >= _NEARLY_ALL * len(answers)
         is_long = have_acts and (len(opening) == OPENING or is_common)
         has_form = _has_form(opening, 2 * len(group) >= len(answers), have_acts=have_acts)
         if not (has_form or is_long):
             continue
         seen = opening if has_form else seen  # else one with a sign may begin with it
         is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
-        if is_frame and not (have_acts and _frames_outputs(opening, group)):
+        if is_frame and not (have_acts and frames_outputs(opening, group)):
             continue
         are_named = named.behind and opening.startswith(_start(named.opening))
         if has_form and (are_named or not _may_be_persons(opening, group, have_acts=have_acts)):
@@ -531,7 +544,7 @@ def _openings(
 
 def _has_sign(opening: str) -> bool:
     """Whether an opening has a program's sign; the number of an item in a list is none."""
-    return _SIGN.search(opening.lstrip("0.) ")) is not None
+    return SIGN.search(opening.lstrip("0.) ")) is not None
 
 
 def _has_form(opening: str, is_of_most: bool, *, have_acts: bool) -> bool:
@@ -550,27 +563,6 @@ def _may_be_persons(opening: str, group: Sequence[str], *, have_acts: bool) -> b
     if have_acts:
         is_persons = may_be_typed if _has_sign(opening) else is_all_words
     return 2 * sum(map(is_persons, group)) > len(group)
-
-
-def _frames_outputs(opening: str, group: Sequence[str]) -> bool:
-    """Whether most of these texts have nothing behind their opening that a person would type."""
-    pattern = re.escape(opening).replace("0", r"\d+")
-    rests = [re.sub(pattern, "", text, count=1) for text in group]
-    return 2 * sum(map(has_unworded_ends, rests)) > len(group)
-
-
-def _closings(answers: Sequence[str]) -> tuple[str, ...]:
-    """The lines of a program's form, backwards, with which several answers end."""
-    found: list[str] = []
-    for closing, group in _alike(answers, _end):
-        if found and closing.startswith(found[-1]):
-            continue
-        line, line_break, _ = closing.partition("\n")
-        has_sign = _SIGN.search(line) and any(map(str.isalnum, line))
-        rests = [text.rstrip().rpartition("\n")[0] for text in group]
-        if line_break and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
-            found.append(line + line_break)
-    return tuple(found)
 
 
 def _alike(
