@@ -239,3 +239,14 @@ def test_what_stands_in_a_view_is_not_recalled_beside_it(budget):
     recalled = next(text for text in shown if "From earlier" in text)
     lines = [line.partition(": ")[2] for line in recalled.split("\n")]
     assert [line for line in lines if line in shown] == []
+
+
+def test_what_a_user_revised_is_not_recalled_without_the_revision():
+    first = "The budget for the holiday is 4,200 EUR in all."
+    revised = "The car broke, so of the 4,200 EUR only 3,600 are left."
+    with Session("t", budget=500) as session:
+        session.append(user("Help me plan a holiday."), *chatter(60), user(first))
+        session.append(*chatter(90), user(revised), *chatter(90))
+        shown = str(session.fit(query="How high is the budget for the holiday?").messages)
+    assert first in shown
+    assert revised in shown

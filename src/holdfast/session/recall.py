@@ -250,6 +250,11 @@ class Past:
         scores, messages = answers.ranked(), dict(answers.messages)
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
         hits = list(islice(unseen, most or _HITS))
+        told = next((at for at in hits if messages[at].role == "user"), None)
+        if told is not None and (later := self._later(messages[told], past, {*apart}, shown)):
+            messages[later.position] = later
+            behind = hits[: hits.index(told) + 1]
+            hits = list(dict.fromkeys([*behind, later.position, *hits]))[:most]
         if hits and least:
             room = int(room * min(1.0, scores[hits[0]] / _SURE) ** 2)
         for place in hits:
@@ -261,10 +266,20 @@ class Past:
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=name)
         chosen: list[Recalled] = []
         for each in excerpts:
-            place, seen = each.position, answers.messages[each.position]
-            why = answers.why(place)
-            chosen.append(Recalled(place, scores[place], each.text, why, seen.role, seen.said))
+            place, why = each.position, answers.why(each.position)
+            seen, score = answers.messages.get(place, messages[place]), scores.get(place, 0.0)
+            chosen.append(Recalled(place, score, each.text, why, seen.role, seen.said))
         return Recollection(written(excerpts), tuple(chosen))
+
+    def _later(
+        self, told: Remembered, past: Retrieval, apart: set[int], shown: Container[int | None]
+    ) -> Remembered | None:
+        """What the user said later that has most in common with a message: it may revise it."""
+        found = past.messages.candidates(terms(told.body), _CANDIDATES)
+        later = [at for at in found if at > told.position and at not in shown and at not in apart]
+        read = past.messages.read(later)
+        said = {at: found[at] for at in later if at in read and read[at].role == "user"}
+        return next((read[at] for at, _ in best_of(said, 1)), None)
 
     def _returned(self, said: Sequence[int]) -> Iterator[int]:
         """Those of these user messages that are outputs of acts written as text.
