@@ -49,7 +49,7 @@ from holdfast.text.pieces import (
 from holdfast.text.visible import as_shown
 
 from . import acts_done
-from .summaries import Told, lines_of, under_their_acts
+from .summaries import Told, in_context, lines_of, under_their_acts
 
 # the pieces of events
 
@@ -596,32 +596,3 @@ def _tellings(events: Events, most: float, question: str) -> list[Telling]:
         if event.function == "act" and lines[event.by, told[number].reading.pieces[:1]] > 1:
             told[number] = telling_of(event, _WHOLE if number in short else limits, alike=True)
     return told
-
-
-# the notes
-
-
-def in_context(
-    events: Events, tellings: Sequence[Telling], among: Iterable[int]
-) -> tuple[list[Piece], list[int]]:
-    """The pieces of some events that may be chosen, and for each the place of its context, or -1.
-
-    An outcome's are under the first of its act, and those of a failed one under its reason: the
-    last piece with the worst sign of trouble.
-    """
-    found: list[Piece] = []
-    under: list[int] = []
-    heads: dict[int, int] = {}
-    for number in among:
-        telling, base = tellings[number], len(found)
-        if telling.numbers:  # a call without a name and arguments has no piece
-            heads[number] = base
-        act = heads.get(events[number].act, -1)
-        found += telling.pieces
-        under += [base + above if above >= 0 else act for above in telling.under]
-        if events[number].failed and telling.numbers:
-            _, reason = max((alarm(piece.text), at) for at, piece in enumerate(found[base:], base))
-            if under[reason] == act:
-                under[base:] = [reason if above == act else above for above in under[base:]]
-                under[reason] = act
-    return found, under

@@ -30,8 +30,9 @@ from holdfast.kernel.transcript import Transcript, keeps, may_follow
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import masked_parts, redacted_text
 from holdfast.stream import UNCLEAR, Events, Function, StreamEvent
+from holdfast.text.importance import alarm
 from holdfast.text.keyed import decimal, digest, is_known
-from holdfast.text.pieces import GAP, Piece
+from holdfast.text.pieces import GAP, Piece, Telling
 
 T = TypeVar("T")
 
@@ -254,6 +255,32 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
         event = StreamEvent(function, by, text, 0, 0, act, fails, retold=True)
         found.append(event._replace(times=int(times or 1)))
     return found or [StreamEvent("notes", role, body, 0, 0, retold=True)]
+
+
+def in_context(
+    events: Events, tellings: Sequence[Telling], among: Iterable[int]
+) -> tuple[list[Piece], list[int]]:
+    """The pieces of some events that may be chosen, and for each the place of its context, or -1.
+
+    An outcome's are under the first of its act, and those of a failed one under its reason: the
+    last piece with the worst sign of trouble.
+    """
+    found: list[Piece] = []
+    under: list[int] = []
+    heads: dict[int, int] = {}
+    for number in among:
+        telling, base = tellings[number], len(found)
+        if telling.numbers:  # a call without a name and arguments has no piece
+            heads[number] = base
+        act = heads.get(events[number].act, -1)
+        found += telling.pieces
+        under += [base + above if above >= 0 else act for above in telling.under]
+        if events[number].failed and telling.numbers:
+            _, reason = max((alarm(piece.text), at) for at, piece in enumerate(found[base:], base))
+            if under[reason] == act:
+                under[base:] = [reason if above == act else above for above in under[base:]]
+                under[reason] = act
+    return found, under
 
 
 def under_their_acts(numbers: Collection[int], events: Events) -> list[int]:

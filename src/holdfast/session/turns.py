@@ -11,8 +11,8 @@ from itertools import chain
 from math import inf
 from typing import NamedTuple
 
-from holdfast.compressors.notes import Shortlist, in_context, telling_of
-from holdfast.compressors.summaries import Told, lines_of, under_their_acts, written
+from holdfast.compressors.notes import Shortlist, telling_of
+from holdfast.compressors.summaries import Told, in_context, lines_of, under_their_acts, written
 from holdfast.content import heading, recognise
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
