@@ -278,7 +278,7 @@ def test_counters_are_equal_when_they_count_alike(engine):
 
 def test_rs_bpe_counts_where_it_is_installed_and_tiktoken_where_it_is_not(monkeypatch):
     assert counter_for("gpt-4o") == RustBpe("o200k_base")
-    monkeypatch.setitem(sys.modules, "rs_bpe.bpe", None)
+    monkeypatch.setitem(sys.modules, "holdfast.tokens.rust", None)
     tokens._named.cache_clear()
     assert counter_for("gpt-4o") == bpe.O200K_BASE
     tokens._named.cache_clear()

@@ -12,7 +12,6 @@ from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from importlib import import_module
 from typing import Any, Protocol, cast, runtime_checkable
 
 from holdfast.kernel.budget import Meter, tokens_in
@@ -96,7 +95,7 @@ def _named(name: str) -> TokenCounter:
 def _vocabulary(name: str, accuracy: Accuracy) -> TokenCounter:
     """The counter of a vocabulary, or an estimate, with the accuracy that it has for a model."""
     with suppress(ImportError):
-        import_module("rs_bpe.bpe")  # the extra ``bpe`` counts the same and loads sooner
+        imported("holdfast.tokens.rust")  # the extra ``bpe`` counts the same and loads sooner
         return RustBpe(name, accuracy)
     with suppress(ImportError):
         return _fitting(f"holdfast.tokens.bpe:{name.upper()}", accuracy)
@@ -213,8 +212,7 @@ class RustBpe:
 
 @cache
 def _tokenizer(name: str) -> Any:
-    # the package has no types of its own
-    tokenizer = getattr(import_module("rs_bpe.bpe").openai, name)()
+    tokenizer = getattr(imported("holdfast.tokens.rust:VOCABULARIES"), name)()
     tokens = repr(tokenizer.encode(_PROBE)).encode()
     if hashlib.sha256(tokens).hexdigest() != _EXPECTED[name]:
         raise ConfigError(
