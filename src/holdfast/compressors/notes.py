@@ -249,6 +249,7 @@ class Candidates:
             self._put_under_questions()
         self._bonus = self._said(numbers, uses)
         self._turns = [1.0] * len(self.found)
+        shown = self._shown() if is_talk else {}
         if not is_talk:
             changes = acts_done.changes(events, self.tellings, uses)
             turns = acts_done.turns(events, self.tellings, uses)
@@ -261,7 +262,7 @@ class Candidates:
         self._tells = [(*own, *more) for own, more in zip(self._tells, answers.tells, strict=True)]
         for number in self._older:
             self._tells[number], self._bonus[number] = (), 0.0
-        self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
+        self._worth = worth_of(uses, max(len(events), 1)) | shown | answers.worth
         self._rest = self._best_first(range(len(self.found)), self._worth_beside(among))
         self._ranked: list[int] = []
         self._lines: dict[tuple[int, ...], Sequence[str]] = {}
@@ -497,6 +498,20 @@ class Candidates:
                     rare *= min(1.0, length)
                 said.append(worth * rare * (share if is_users else min(1.0, share)))
         return said
+
+
+    def _shown(self) -> dict[str, float]:
+        """Make the value of each piece of material that of a thing in it, and return these values.
+
+        So the n-th piece of its form has an n-th of it: a table is many rows that say the same.
+        """
+        worth: dict[str, float] = {}
+        for place, piece in enumerate(self.found):
+            if self.events[piece.event].function == "material" and self._bonus[place]:
+                thing = f"piece {place}"
+                worth[thing], self._bonus[place] = self._bonus[place], 0.0
+                self._tells[place] = (*self._tells[place], thing)
+        return worth
 
 
 class _Place(NamedTuple):
