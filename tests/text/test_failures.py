@@ -67,6 +67,8 @@ def test_a_failure_is_reported(text):
         json.dumps({"result": CODE}),
         f"<results>\n<result>\n{CODE}\n</result>\n<error></error>\n</results>",
         f"{CODE}\nPart: 3",
+        f"{ROWS}\nERROR: mirror a did not answer\n  part 7 came from mirror b\nDone",
+        f"{ROWS}\nFailed logins:\n  2026-03-02 bob\n  2026-03-04 eva\nTotal: 2",
         "<returncode>0</returncode>\n<output>\n4f9 parts of the report\n</output>",
         f"{ROWS}\n  of 40\nError: (none)\nExit Code: 0\nSignal: (none)\nGroup: 4076",
     ],
