@@ -545,6 +545,23 @@ def test_what_opens_with_the_name_of_what_was_called_is_an_outcome_however_rare_
     assert found == ["words", *["act", "outcome"] * len(outputs), "words", "words"]
 
 
+@pytest.mark.parametrize("answered", ["{}: 3 lines\n", "{}: "])
+def test_a_word_and_a_colon_before_a_users_words_is_no_name_of_what_was_called(answered):
+    messages = [{"role": "user", "content": "Find out why the totals differ, please."}]
+    for name in ("orders.py", "totals.py", "rows.py", "shop.py", "dates.py", "rates.py"):
+        rows = "\n".join(f"{line}: {name[:line]}({line}) = {line * 7}" for line in (1, 2, 3))
+        messages += [
+            {"role": "assistant", "content": f"I look for it.\n\n```\ngrep sum {name}\n```"},
+            {"role": "user", "content": answered.format(name) + rows},
+        ]
+    said = "Deadline: we need this by Friday, and the customer wants the German version too."
+    messages += [messages[1], {"role": "user", "content": said}]
+    _, _, transcript = read(messages, "openai", None)
+    found = events_of(transcript.messages, {})
+    assert [event.function for event in found if event.by == "tool"] == ["outcome"] * 6
+    assert found[-1].by == "user"
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_an_error_under_a_heading_answers_an_act_and_is_no_order_though_other_outputs_differ(end):
     messages = as_text("<open>part{}.txt</open>", "[open] Result:\nrow {}")

@@ -35,15 +35,17 @@ _CLOSING = ":>)]}：】"
 
 
 class CalledName(NamedTuple):
-    """What stands before and behind the name; empty if outputs have none."""
+    """What stands before and behind the name, and the names; empty if outputs have none."""
 
     before: str = ""
     behind: str = ""
+    names: frozenset[str] = frozenset()
 
     @property
     def opening(self) -> str:
-        """The opening without a name."""
-        return self.before + self.behind
+        """The opening without a name; empty if it is one sign, as before a person's words too."""
+        bare = self.before + self.behind
+        return bare if bare.strip() not in _CLOSING else ""
 
     def left_out(self, text: str) -> str:
         """A text from its first letter on, without the name in its opening."""
@@ -51,9 +53,8 @@ class CalledName(NamedTuple):
         if not self.behind or not text.startswith(self.before):
             return text
         start = len(self.before)
-        name, found, _ = text[start:OPENING].partition(self.behind)
-        is_one = found and name.split() == [name]
-        return text[:start] + text[start + len(name) :] if is_one else text
+        name = text[start:OPENING].partition(self.behind)[0]
+        return text[:start] + text[start + len(name) :] if name in self.names else text
 
 
 UNNAMED = CalledName()
@@ -61,17 +62,18 @@ UNNAMED = CalledName()
 
 def named_in(exchanges: Sequence[tuple[str, str]]) -> CalledName:
     """What half of the answers have around a word of the act that they answer, which differs."""
-    found = defaultdict[CalledName, list[str]](list)
+    found = defaultdict[tuple[str, str], list[str]](list)
     for act, answer in exchanges:
         line = answer.lstrip()[:OPENING].partition("\n")[0]
         for name in {word.strip(punctuation) for word in line.split()} - {""}:
             before, _, behind = line.partition(name)
             end = next((at for at, sign in enumerate(behind, 1) if sign in _CLOSING), 0)
             if end and name in act:
-                found[CalledName(before, behind[:end])].append(name)
-    least = max(_FEWEST, len(exchanges) / 2)
-    often = [each for each, names in found.items() if len(names) >= least and len({*names}) > 1]
-    return max(often, key=lambda each: len(found[each]), default=UNNAMED)
+                found[before, behind[:end]].append(name)
+    around = max(found, key=lambda each: len(found[each]), default=("", ""))
+    names = found[around]
+    is_regular = len(names) >= max(_FEWEST, len(exchanges) / 2) and len({*names}) > 1
+    return CalledName(*around, frozenset(names)) if is_regular else UNNAMED
 
 
 def closings_of(alike: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:

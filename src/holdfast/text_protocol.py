@@ -534,7 +534,7 @@ def _openings(
         is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
         if is_frame and not (have_acts and frames_outputs(opening, group)):
             continue
-        are_named = named.behind and opening.startswith(_start(named.opening))
+        are_named = named.opening and opening.startswith(_start(named.opening))
         if has_form and (are_named or not _may_be_persons(opening, group, have_acts=have_acts)):
             programs.append(opening)
         elif is_long or (have_acts and _has_sign(opening)):
