@@ -1612,6 +1612,26 @@ def test_what_a_program_puts_around_all_outputs_hides_no_failure_and_may_tell_it
     assert [n for n, event in enumerate(outcomes, 1) if event.failed] == [3, 6]
 
 
+@pytest.mark.parametrize(
+    "fine",
+    ["$ grep {word} part{n}.txt | sort # {word}\n{rows}", "{rows}\nTests: {n} passed, 0 failed"],
+)
+def test_neither_the_end_of_a_repeated_command_nor_what_all_outputs_end_with_is_a_failure(fine):
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    for n in range(1, 9):
+        word = ("error", "total", "failed")[n % 3]
+        rows = "\n".join(f"{n}{row};8{row};{row * n}" for row in range(60))
+        act = f"I look at part {n}.\n\n```\ngrep {word} part{n}.txt | sort # {word}\n```"
+        messages.append({"role": "assistant", "content": act})
+        returned = fine.format(n=n, word=word, rows=rows)
+        messages.append({"role": "user", "content": f"Output {returned}"})
+    _, _, transcript = read(messages, "openai", None)
+    found = events_of(transcript.messages, {})
+    outcomes = [event for event in found if event.function == "outcome"]
+    assert len(outcomes) == 8
+    assert not any(event.failed for event in outcomes)
+
+
 def test_the_marks_around_a_thought_are_not_told():
     act = "<thinking>\nPart {0} is next, I look there.\n</thinking>\n\n<run>cat part{0}.txt</run>"
     pairs = [(act.format(number), f"[run] Result:\nrow {number}") for number in range(1, 6)]

@@ -128,21 +128,23 @@ class Edges(NamedTuple):
             above, line_break, line = output.rstrip().rpartition("\n")
             if not line_break or not masked(line).startswith(ending):
                 break
-            own.append(masked(line)[ending.rfind(" ") + 1 :])
+            if masked(line) != ending:
+                own.append(masked(line)[ending.rfind(" ") + 1 :])
             output = above
         return output, "\n".join(own)
 
 
-def edges_of(outputs: Sequence[str]) -> Edges:
-    """The edges that nearly all of these outputs have."""
-    firsts = [text.strip().partition("\n")[::2] for text in outputs]
-    words = Counter(_last_word(line) for line, rest in firsts if rest)
+def edges_of(exchanges: Sequence[tuple[str, str]]) -> Edges:
+    """The edges that nearly all of these outputs have, each behind its act, which it may repeat."""
+    firsts = [(act, *text.strip().partition("\n")[::2]) for act, text in exchanges]
+    lasts = [(_last_word(line), act) for act, line, rest in firsts if rest]
+    words = Counter((word, word.strip(punctuation) in act) for word, act in lasts)
     if words.total() < _FEWEST:
         return Edges()
-    few = frozenset(word for word, _ in words.most_common(_FEWEST))
-    are_few = sum(map(words.__getitem__, few)) >= _NEARLY_ALL * words.total()
-    most, endings = ceil(_NEARLY_ALL * len(outputs)), list[str]()
-    below = zip_longest(*map(_from_below, outputs), fillvalue="")
+    few = [(word, times) for (word, is_acts), times in words.most_common(_FEWEST) if not is_acts]
+    are_few = sum(times for _, times in few) >= _NEARLY_ALL * words.total()
+    most, endings = ceil(_NEARLY_ALL * len(exchanges)), list[str]()
+    below = zip_longest(*(_from_below(text) for _, text in exchanges), fillvalue="")
     for lines in islice(below, _LINES):
         starts = sorted(lines)
         pairs = zip(starts, starts[most - 1 :], strict=False)
@@ -150,7 +152,7 @@ def edges_of(outputs: Sequence[str]) -> Edges:
         if not any(map(str.isalpha, begun)):
             break
         endings.append(begun)
-    return Edges(few if are_few else frozenset(), tuple(endings))
+    return Edges(frozenset(word for word, _ in few if are_few), tuple(endings))
 
 
 def _last_word(line: str) -> str:

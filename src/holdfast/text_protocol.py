@@ -479,7 +479,7 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     if len(exchanges) < _FEWEST:  # outputs come in another role
         return protocol
     returned = [each for each in exchanges if protocol.may_be_returned(each[2])]
-    edges = edges_of([text for _, _, text in returned])
+    edges = edges_of([each[1:] for each in returned])
     return protocol._replace(syntaxes=frozenset(each[0] for each in returned), edges=edges)
 
 
