@@ -168,7 +168,7 @@ def _of_message(
             yield StreamEvent("act", part.name, part.arguments, at, number)
         elif isinstance(part, ToolResult):
             act = calls.get(part.call_id, -1)
-            failed = part.is_error or refuses(_name_of(before, act), part.text)
+            failed = part.is_error or refuses((_name_of(before, act), part.text))
             media = " ".join(f"[{medium.kind}]" for medium in part.media)
             shown = f"{part.text} {media}".strip() if media else part.text
             yield StreamEvent("outcome", "tool", shown, at, number, act, failed)
@@ -210,7 +210,7 @@ def _of_item(
     named: Sequence[CallName] = item.ids or [(at, number - 1)]
     act = next((calls[each] for each in named if each in calls), -1)
     if act >= 0 or role == "tool":
-        failed = item.failed or refuses(_name_of(before, act), item.text)
+        failed = item.failed or refuses((_name_of(before, act), item.text))
         return StreamEvent("outcome", "tool", item.text, at, number, act, failed)
     function: Function = "act" if role == "assistant" else "material"
     by = item.name if function == "act" else role

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from holdfast.text import failures
 from holdfast.text.failures import refuses, reports_failure
 
 ROWS = "\n".join(f"part {n} is done" for n in range(40))
@@ -88,7 +89,7 @@ def test_no_failure_is_reported(text):
 )
 def test_that_what_was_asked_for_is_done_is_no_failure(act, output):
     assert reports_failure(output)
-    assert not refuses(act, output)
+    assert not refuses((act, output))
 
 
 @pytest.mark.parametrize(
@@ -105,4 +106,12 @@ def test_that_what_was_asked_for_is_done_is_no_failure(act, output):
     ],
 )
 def test_what_was_not_asked_for_is_a_failure(act, output):
-    assert refuses(act, output)
+    assert refuses((act, output))
+
+
+def test_an_output_that_failed_is_read_for_what_was_asked_for_once(monkeypatch):
+    read: list[str] = []
+    monkeypatch.setattr(failures, "words", lambda text: read.append(text) or [])
+    for _ in range(3):
+        assert refuses(("block_card", f"{ROWS}\nError: card 4421 was read once"))
+    assert len(read) == 1

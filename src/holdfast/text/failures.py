@@ -49,12 +49,14 @@ def reports_failure(text: str) -> bool:
     return any(map(_reports, {text, unwrapped(text)})) or _holds_error(text)
 
 
-def refuses(name: str, text: str) -> bool:
-    """Whether the output of an act with this name reports a failure.
+@Memo  # as above
+def refuses(answer: tuple[str, str]) -> bool:
+    """Whether the output of an act, behind the name of the act, reports a failure.
 
     That what was asked for is done, such as ``blocked`` of ``block_card``, is none, and that it is
     not done is one.
     """
+    name, text = answer
     fails = reports_failure(text)
     if not fails and len(text) > _BRIEF:
         return False
