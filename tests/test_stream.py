@@ -1640,3 +1640,19 @@ def test_the_marks_around_a_thought_are_not_told():
     assert [event.content for event in thoughts] == [
         f"Part {number} is next, I look there." for number in range(1, 6)
     ]
+
+
+def test_what_a_program_adds_below_all_messages_is_nobodys_words_also_where_pictures_come_first():
+    picture = {"type": "image_url", "image_url": {"url": "https://shop.example/screen.png"}}
+    messages = [in_parts("Why do the totals differ? Please look.")]
+    for number in range(1, 6):
+        act = f"I look at part {number}.\n\n<run>\n<path>part{number}.txt</path>\n</run>"
+        messages.append({"role": "assistant", "content": act})
+        messages.append(in_parts(f"[run for 'part{number}.txt'] Result:\nrow {number}: 7;8"))
+    for message in messages[::2]:
+        message["content"].insert(0, picture)
+
+    _, _, transcript = read(messages, "openai", None)
+    found = events_of(transcript.messages, {})
+    states = [event for event in found if event.text.startswith("<state>")]
+    assert [event.function for event in states] == ["material"] * 6

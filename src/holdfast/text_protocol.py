@@ -8,7 +8,7 @@ repeats its own, and outputs begin alike or do not read as words, unlike a perso
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
 from os.path import commonprefix
 from statistics import median
@@ -266,16 +266,20 @@ def protocol_of(messages: Messages) -> Protocol:
     said = [(role, text) for role, _, text in spoken]
     calls = sum(isinstance(part, ToolCall) for message in messages for part in message.parts)
     if 2 * calls < len(said):
-        bare = NATIVE._replace(frame=_frame(_whole(spoken)))
+        users = [message.parts for message in messages if message.role == "user"]
+        heard = [
+            "\n".join(part.text for part in parts if isinstance(part, Text)) for parts in users
+        ]
+        bare = NATIVE._replace(frame=_frame([text for text in heard if text]))
         may_be_one = all(message.role != "tool" and not message.results for message in messages)
         may_be_one &= any(text.count("\n") >= _LINES for by, text in said if by == "assistant")
         if may_be_one and not calls and (scratchpad := scratchpad_of(said)):
             return bare._replace(scratchpad=scratchpad)
-        heard = [
+        bared = [
             (by, bare.unframed(text, number)[0] if by == "user" else text)
             for by, number, text in spoken
         ]
-        written = _written([each for each in heard if each[1]])
+        written = _written([each for each in bared if each[1]])
         if written.syntaxes:
             written = written._replace(frame=bare.frame)
         acts = sum(bool(written.parted(text)[1]) for role, text in said if role == "assistant")
@@ -290,17 +294,6 @@ def protocol_of(messages: Messages) -> Protocol:
     ]
     openings, _ = _openings(texts, said, have_acts=False)
     return NATIVE._replace(openings=openings, answers_act=False)
-
-
-def _whole(spoken: Iterable[tuple[str, int, str]]) -> list[str]:
-    """The user's messages, the texts of each together."""
-    found: list[str] = []
-    for role, number, text in spoken:
-        if role == "user" and number and found:
-            found[-1] += f"\n{text}"
-        elif role == "user":
-            found.append(text)
-    return found
 
 
 def _frame(texts: Sequence[str]) -> str:
