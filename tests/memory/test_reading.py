@@ -46,3 +46,9 @@ def test_what_a_tool_returns_has_no_speaker():
 def test_the_date_of_a_line_of_output_is_not_when_the_message_was_said(role, text):
     message = remembered(0, role, text, said=5.0)
     assert (message.said, message.body) == (5.0, text)
+
+
+@pytest.mark.parametrize("name", ["", "Timo Brandt", "Timo_Brandt", "timo-brandt"])
+def test_a_name_at_the_head_of_a_message_that_bears_it_in_another_spelling_is_told_once(name):
+    text = "Timo Brandt: the hut wants all names by the 20th."
+    assert remembered(0, "user", text, name=name).told == text

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from holdfast.text.words import words
+
 from .times import moment
 
 
@@ -65,7 +67,11 @@ def remembered(
             said, header = stated, dated.end()
     spoken = _SPEAKER.match(text, header)
     head = spoken["name"] if spoken else ""
-    if spoken and name in ("", head) and all(word[0].isupper() for word in head.split()):
+    if (
+        spoken
+        and words(name) in ([], words(head))
+        and all(word[0].isupper() for word in head.split())
+    ):
         name, header = head, spoken.end()
     return Remembered(position, role, text, name, said, header)
 
