@@ -184,7 +184,8 @@ def test_the_newest_output_of_a_short_act_in_text_stands_behind_the_act(budget):
 
 
 @pytest.mark.parametrize("budget", [200, 220])
-def test_a_short_answer_in_notes_stands_beside_the_question_that_it_answers(budget):
+@pytest.mark.parametrize("around", ["{}", "{}\n", "<reply>{}</reply>"])
+def test_a_short_answer_in_notes_stands_beside_the_question_that_it_answers(budget, around):
     def call(name, argument, output):
         called = {"name": name, "arguments": json.dumps({"of": argument})}
         calls = [{"id": argument, "type": "function", "function": called}]
@@ -197,7 +198,7 @@ def test_a_short_answer_in_notes_stands_beside_the_question_that_it_answers(budg
     messages = [
         {"role": "user", "content": "My line does not work abroad, and my bill is too high."},
         *call("get_line", "+4531550872", '{"line": "L-2201", "roaming": "off", "zone": 3}'),
-        {"role": "assistant", "content": asked},
+        {"role": "assistant", "content": around.format(asked)},
         {"role": "user", "content": "ja, men kun indtil den 22."},
     ]
     for number in range(1, 9):

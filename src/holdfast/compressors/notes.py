@@ -450,7 +450,8 @@ class Candidates:
                 continue
             question = self.events[piece.event - 1]
             is_one = question.by == "assistant" and question.function == "words"
-            if is_one and self._under[asked] < 0 and question.text.endswith(("?", "？", "؟")):
+            is_one = is_one and question.content.rstrip().endswith(("?", "？", "؟"))
+            if is_one and self._under[asked] < 0:
                 self._under[asked], self._under[place] = self._under[place], asked
 
     def _said(self, numbers: Iterable[int], uses: Mapping[str, Use]) -> list[float]:
