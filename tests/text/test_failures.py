@@ -109,6 +109,13 @@ def test_what_was_not_asked_for_is_a_failure(act, output):
     assert refuses((act, output))
 
 
+def test_records_of_which_one_is_not_what_the_act_is_named_for_are_no_failure():
+    records = '[{"id": 71, "merged": false}, {"id": 72, "merged": true}]'
+    assert not refuses(("list_merge_requests", records))
+    assert not refuses(("list_merge_requests", f'{{"page": 1, "requests": {records}}}'))
+    assert refuses(("merge_request", '{"id": 71, "merged": false}'))
+
+
 def test_an_output_that_failed_is_read_for_what_was_asked_for_once(monkeypatch):
     read: list[str] = []
     monkeypatch.setattr(failures, "words", lambda text: read.append(text) or [])
