@@ -114,6 +114,7 @@ def test_records_of_which_one_is_not_what_the_act_is_named_for_are_no_failure():
     assert not refuses(("list_merge_requests", records))
     assert not refuses(("list_merge_requests", f'{{"page": 1, "requests": {records}}}'))
     assert refuses(("merge_request", '{"id": 71, "merged": false}'))
+    assert not refuses(("get_merge_state", '{"merged": false}'))
 
 
 def test_an_output_that_failed_is_read_for_what_was_asked_for_once(monkeypatch):

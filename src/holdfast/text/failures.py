@@ -66,8 +66,8 @@ def refuses(answer: tuple[str, str]) -> bool:
     done.difference_update(asked)  # of ``list_failed_jobs`` nothing is to fail
     if not done or not fails:
         said = "".join(text.lower().split()).replace("'", '"')
-        said = said.partition("[{")[0]  # records in a list are content
-        return fails or any(f"not{each}" in said or f'"{each}":false' in said for each in done)
+        own = [each for each in done if stem(each) == stem(asked[0])]  # of a question it is content
+        return fails or any(f"not{each}" in said or f'"{each}":false' in said for each in own)
     kept = re.sub(r"[^\W_]+", lambda word: "done" if word[0].lower() in done else word[0], text)
     return reports_failure(kept)
 
