@@ -139,3 +139,31 @@ def turns(
                 elif not uses[name].by_agent:
                     worth[number, at] = _TO_BE_DONE
     return worth
+
+
+def note_what_is_next(events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]) -> None:
+    """Set ``taken`` of the ids beside those that a later act names on its first line.
+
+    An agent that opens the entries of a list one by one needs the rest of the list.
+    """
+    both = [*enumerate(zip(events, tellings, strict=True))]
+    acts = [(n, told) for n, (event, told) in both if event.function == "act" and told.tells]
+    # the ids that an act names on its first line after they appeared, and the first such act
+    opened = {
+        thing: now
+        for now, told in reversed(acts)
+        for thing in {*told.ids}.intersection(told.tells[0])
+        if uses[thing].first < now
+    }
+    for number, (event, telling) in both:
+        if event.function == "act":
+            continue
+        from_here = {t for t in opened.keys() & telling.ids if opened[t] > number}
+        for told in telling.tells if from_here else ():
+            here = from_here.intersection(told)
+            if not here:
+                continue
+            looks, taken = list(map(look, told)), list(map(look, here))
+            for thing, like in zip(told, looks, strict=True):
+                if like in taken and not (use := uses[thing]).by_agent:
+                    use.taken = max(use.taken, taken.count(like) / (looks.count(like) - 1))

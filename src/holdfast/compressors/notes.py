@@ -40,7 +40,6 @@ from holdfast.text.pieces import (
     Piece,
     Reading,
     Telling,
-    look,
     passages,
     places_in,
     shape,
@@ -116,38 +115,9 @@ def uses_of(events: Events, tellings: Sequence[Telling]) -> dict[str, Use]:
                 use.acts += is_act
         for thing in uses.keys() & telling.quoted:
             uses[thing].is_quoted = True
-    _note_what_is_next(events, tellings, uses)
+    if not nobody_acts(events):
+        acts_done.note_what_is_next(events, tellings, uses)
     return uses
-
-
-def _note_what_is_next(
-    events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]
-) -> None:
-    """Set ``taken`` of the ids beside those that a later act names on its first line.
-
-    An agent that opens the entries of a list one by one needs the rest of the list.
-    """
-    both = [*enumerate(zip(events, tellings, strict=True))]
-    acts = [(n, told) for n, (event, told) in both if event.function == "act" and told.tells]
-    # the ids that an act names on its first line after they appeared, and the first such act
-    opened = {
-        thing: now
-        for now, told in reversed(acts)
-        for thing in {*told.ids}.intersection(told.tells[0])
-        if uses[thing].first < now
-    }
-    for number, (event, telling) in both:
-        if event.function == "act":
-            continue
-        from_here = {t for t in opened.keys() & telling.ids if opened[t] > number}
-        for told in telling.tells if from_here else ():
-            here = from_here.intersection(told)
-            if not here:
-                continue
-            looks, taken = list(map(look, told)), list(map(look, here))
-            for thing, like in zip(told, looks, strict=True):
-                if like in taken and not (use := uses[thing]).by_agent:
-                    use.taken = max(use.taken, taken.count(like) / (looks.count(like) - 1))
 
 
 # the best pieces of a conversation
@@ -499,7 +469,6 @@ class Candidates:
                     rare *= min(1.0, length)
                 said.append(worth * rare * (share if is_users else min(1.0, share)))
         return said
-
 
     def _shown(self) -> dict[str, float]:
         """Make the value of each piece of material that of a thing in it, and return these values.
