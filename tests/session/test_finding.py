@@ -247,6 +247,8 @@ def test_what_a_user_revised_is_not_recalled_without_the_revision():
     with Session("t", budget=500) as session:
         session.append(user("Help me plan a holiday."), *chatter(60), user(first))
         session.append(*chatter(90), user(revised), *chatter(90))
-        shown = str(session.fit(query="How high is the budget for the holiday?").messages)
+        view = session.fit(query="How high is the budget for the holiday?")
+    shown = str(view.messages)
     assert first in shown
     assert revised in shown
+    assert all(each.score and each.why for each in view.recalled)

@@ -104,6 +104,7 @@ def of_the_newest(thread: Thread) -> Inquiry:
 
 
 # Each candidate is read with its neighbours; those of a long thread are read from the store.
+_LATER = "later"  # why a message is recalled that may revise one which was found
 _CANDIDATES = 60  # messages with words of the question; in dialogues half and double found as much
 _LONG, _FEWER = 5_000, 30  # messages of a thread above which there are fewer candidates
 _HITS = 200  # results that ``pack`` chooses from; in dialogues half and double told the same
@@ -128,7 +129,7 @@ class Recalled:
     """A message that was found, or the part of it that answers, with its score and its factors.
 
     The text is empty if the message was recalled by an earlier fit. ``said`` is its time in seconds
-    since 1970 UTC.
+    since 1970 UTC. What may revise a message that was found has the score of that one.
     """
 
     position: int
@@ -247,12 +248,13 @@ class Past:
         apart = () if state.spoke in shown else self._asking(asked.question)
         past = self._retrieval(state.evicted)
         answers = past.answers(asked.question, self.thread.now(), asked.work, apart)
-        scores, messages = answers.ranked(), dict(answers.messages)
+        scores, messages = dict(answers.ranked()), dict(answers.messages)
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
         hits = list(islice(unseen, most or _HITS))
         told = next((at for at in hits if messages[at].role == "user"), None)
         if told is not None and (later := self._later(messages[told], past, {*apart}, shown)):
             messages[later.position] = later
+            scores.setdefault(later.position, scores[told])
             behind = hits[: hits.index(told) + 1]
             hits = list(dict.fromkeys([*behind, later.position, *hits]))[:most]
         if hits and least:
@@ -266,9 +268,10 @@ class Past:
         excerpts = pack(hits, messages, room, count, question=asked.brief, whole=whole, name=name)
         chosen: list[Recalled] = []
         for each in excerpts:
-            place, why = each.position, answers.why(each.position)
-            seen, score = answers.messages.get(place, messages[place]), scores.get(place, 0.0)
-            chosen.append(Recalled(place, score, each.text, why, seen.role, seen.said))
+            place = each.position
+            seen = answers.messages.get(place, messages[place])
+            why = answers.why(place) or {_LATER: 1.0}
+            chosen.append(Recalled(place, scores[place], each.text, why, seen.role, seen.said))
         return Recollection(written(excerpts), tuple(chosen))
 
     def _later(
