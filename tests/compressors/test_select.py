@@ -169,7 +169,7 @@ def test_a_confirmation_stands_behind_the_proposal_that_it_answers():
     assert kept[-1]["content"] == "Yes, do it."
 
 
-@pytest.mark.parametrize("budget", [500, 600, 800])
+@pytest.mark.parametrize("budget", [600, 700, 800])
 def test_the_newest_output_of_a_short_act_in_text_stands_behind_the_act(budget):
     messages = [{"role": "user", "content": "Fit the dose response of plate PL-2207, please."}]
     for number in range(9):
