@@ -100,11 +100,12 @@ def _holds_error(text: str) -> bool:
 
 def _is_raised(text: str) -> bool:
     """Whether the last line names what was raised, below a line of failure and indented ones."""
-    last, *above = reversed(text.split("\n"))
+    rest, _, last = text.rpartition("\n")
     module, _, name = last.partition(":")[0].rpartition(".")
     is_word = not module and name in (name.capitalize(), name.upper())  # as Done below a log
     if is_word or not (name.isidentifier() and name[0].isupper()):  # as mostly, which is soon known
         return False
+    above = rest.split("\n")[::-1]
     details = sum(1 for _ in takewhile(lambda line: line[:1].isspace(), above))
     return bool(details) and any(alarm(line) >= FAILURE for line in above[details : details + 1])
 
