@@ -32,6 +32,11 @@ def test_rows_of_a_listing_differ_in_names_and_numbers_alone():
     assert form(things(ROWS[0])) != form(things(ROWS[0].replace("PASSED", "FAILED")))
 
 
+def test_paths_of_a_listing_are_alike_whatever_their_last_names_are():
+    listed = ["/work/docs", "/work/setup.py", "/work/dev/Makefile", "/work/tests/data-2"]
+    assert {form(things(path)) for path in listed} == {("path",)}
+
+
 def test_every_further_row_of_a_listing_is_worth_less_than_another_kind_of_line():
     assert first([*ROWS, "NameError raised"], 2) == [ROWS[0], "NameError raised"]
 

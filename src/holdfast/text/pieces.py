@@ -338,8 +338,10 @@ Form = tuple[str, ...]
 
 
 def form(found: Iterable[str]) -> Form:
-    """The form of a text with these things."""
-    return tuple(dict.fromkeys(map(_word_or_shape, found)))
+    """The form of a text with these things; the last component of a path is a part of the path."""
+    told = list(found)
+    last = {thing.rpartition("/")[2] for thing in told if "/" in thing}
+    return tuple(dict.fromkeys([_word_or_shape(thing) for thing in told if thing not in last]))
 
 
 @lru_cache(maxsize=1 << 15)
