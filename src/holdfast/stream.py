@@ -274,8 +274,8 @@ def _of_user(
     output, closing, below = min(parted, key=lambda part: len(part[2]), default=("", "", text))
     if not closing:
         output, below = text, ""
-    output, aside = protocol.without_aside(output)
-    if not (aside or closing or failed):
+    aside = ""
+    if not (closing or failed):
         output, aside = _without_element(output)
     opening = min(opening, len(output))
     within = unwrapped(output[opening:])  # the marks of an element or a fence say nothing either

@@ -1,4 +1,4 @@
-"""What a program adds to outputs: openings with the name of what was called, edges, and asides.
+"""What a program adds to outputs: openings with the name of what was called, and edges.
 
 Of openings such as ``Command search returned:`` each tool has another, and most are seen once or
 twice: they are alike without the name.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from math import ceil
 from os.path import commonprefix
 from string import punctuation
 from typing import NamedTuple
 
-from holdfast.text.words import has_unworded_ends, headings_of, masked, may_be_said
+from holdfast.text.words import has_unworded_ends, masked, may_be_said
 
 # times that a regularity must appear; in recorded runs 1 and 6 kept less
 _FEWEST = 3
@@ -98,19 +98,6 @@ def frames_outputs(opening: str, group: Sequence[str]) -> bool:
     pattern = re.escape(opening).replace("0", r"\d+")
     rests = [re.sub(pattern, "", text, count=1) for text in group]
     return 2 * sum(map(has_unworded_ends, rests)) > len(group)
-
-
-def asides_of(answers: Iterable[str]) -> frozenset[str]:
-    """The lines that end with a colon and have hardly anything below them but what may be typed."""
-    times, typed = Counter[str](), Counter[str]()
-    for line, may_be in chain.from_iterable(map(headings_of, answers)):
-        times[line] += 1
-        typed[line] += may_be
-    return frozenset(
-        line
-        for line, times in times.items()
-        if times >= _FEWEST and typed[line] >= _NEARLY_ALL * times
-    )
 
 
 class Edges(NamedTuple):

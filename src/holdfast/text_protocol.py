@@ -46,7 +46,6 @@ from holdfast.text_frames import (
     UNNAMED,
     CalledName,
     Edges,
-    asides_of,
     closings_of,
     edges_of,
     frames_outputs,
@@ -114,8 +113,6 @@ class Protocol(NamedTuple):
     headings: frozenset[str] = frozenset()
     """The last words of first lines that end with a colon, as in ``open part1.txt returned:``."""
     edges: Edges = Edges()
-    asides: frozenset[str] = frozenset()
-    """Lines of outputs below which stands what a person may have typed."""
     frame: str = ""
     """The line with which a program begins what it adds to all user messages, such as its state."""
     named: CalledName = UNNAMED
@@ -130,17 +127,6 @@ class Protocol(NamedTuple):
         start = next((at for at in found if at or number), -1)
         parts = "\n".join(lines[: max(0, start)]).rstrip(), "\n".join(lines[start:])
         return parts if start >= 0 else (text, "")
-
-    def without_aside(self, output: str) -> tuple[str, str]:
-        """An output, and what a person may have typed that stands at its end."""
-        if not self.asides:
-            return output, ""
-        lines = output.split("\n")
-        starts = [at for at, line in enumerate(lines) if at and masked(line) in self.asides]
-        aside = "\n".join(lines[starts[-1] :]) if starts else ""
-        if not aside or not may_be_typed(aside):
-            return output, ""
-        return "\n".join(lines[: starts[-1]]).rstrip(), aside
 
     def is_outcome(self, text: str) -> bool:
         """Whether a user message is an output."""
@@ -449,8 +435,7 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     protocol = Protocol(syntaxes, openings, unclear=unclear, named=named)
     if not syntaxes:
         return protocol
-    closings = closings_of(_alike(answers, _end))
-    protocol = protocol._replace(closings=closings, asides=asides_of(answers))
+    protocol = protocol._replace(closings=closings_of(_alike(answers, _end)))
     formless = protocol._replace(answers_act=False)
     headings = {_heading(text).rpartition(" ")[2] for text in answers if formless.is_outcome(text)}
     protocol = protocol._replace(headings=frozenset(headings - {""}))

@@ -296,8 +296,9 @@ def may_be_typed(text: str) -> bool:
     last = text.strip().rpartition("\n")[2]
     if not (is_sentence(last) or is_all_words(text)):
         return False  # as most outputs, which is soon known
-    *_, (_, is_typed) = _upwards(text)
-    return is_typed
+    typed = "\n".join(passage for is_material, passage in passages_of(text) if not is_material)
+    said = max(len(text.split()), len(unspaced_pairs(text)[0]))
+    return len(typed) <= _TYPED and said >= _SAYING
 
 
 def is_untyped(text: str) -> bool:
@@ -348,35 +349,6 @@ def passages_of(text: str) -> Sequence[tuple[bool, str]]:
     """The passages of a text in order, and whether each is material."""
     groups = groupby(_lines(text), itemgetter(0))
     return [(kind, "\n".join([line for _, line in lines])) for kind, lines in groups]
-
-
-@Memo  # as above
-def headings_of(text: str) -> Sequence[tuple[str, bool]]:
-    """The lines below the first that end with a colon, masked, from the last one up.
-
-    With each, whether a person may have typed what is below it. Each line is read once, not again
-    for each heading above it.
-    """
-    if not any(map(is_heading, text.split("\n")[1:])):
-        return ()
-    *below, _, _ = _upwards(text)
-    return [(masked(line), is_typed) for line, is_typed in below if is_heading(line)]
-
-
-def _upwards(text: str) -> Iterator[tuple[str, bool]]:
-    """Each line from the last up, and whether a person may have typed what is below it.
-
-    Behind the first line comes an empty one, below which is the whole text.
-    """
-    lines = [(kind, line) for kind, part in passages_of(text) for line in part.split("\n")]
-    is_ended = is_sentence(text.strip().rpartition("\n")[2])
-    said, tokens, pairs, is_words = -1, 0, 0, True
-    for is_material, line in [(True, ""), *lines][::-1]:
-        is_saying = max(tokens, pairs) >= _SAYING
-        yield line, said <= _TYPED and is_saying and is_words
-        said += 0 if is_material else len(line) + 1
-        tokens, pairs = tokens + len(line.split()), pairs + len(unspaced_pairs(line)[0])
-        is_words = is_words and (is_ended or not line or reads_as_words(line))
 
 
 def _lines(text: str) -> Iterator[tuple[bool, str]]:
