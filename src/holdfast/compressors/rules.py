@@ -20,7 +20,6 @@ from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import Only
 from holdfast.text.sentences import ITEM, sentences
-from holdfast.text.visible import GLANCE
 from holdfast.text.words import FENCES
 
 from .pipeline import Function, Pipeline
@@ -161,20 +160,15 @@ def without_fillers(text: str) -> str:
 _TIMES = re.compile(r"\[×\d{1,9}\]\s?")
 _EDGES = ".!?…,;: \t\r\n"
 _FEWEST_WORDS = 2  # a sentence of one word, such as "Yes.", may be repeated
-_INITIAL = re.compile(r"(?<!\w)[^\W\d_]\.\s+(?=[A-Z])")
 
 
 def without_repeats(text: str) -> str:
     """The text with each sentence once, at its first place.
 
     Case, white space and the final stop are ignored. List items and headings are left alone, since
-    the same words mean something else under another heading. A letter before a stop may be an
-    initial or end a sentence: in "Deploy A. Go." it ends one if "Deploy A." or "Go." also appears
-    elsewhere.
+    the same words mean something else under another heading.
     """
-    said = sentences(text)
-    whole = {_key(piece) for piece in said} - {""}
-    pieces = [part for piece in said for part in _parted(piece, whole)]
+    pieces = sentences(text)
     places = accumulate(map(len, pieces), initial=0)
     spans = standing(text)
     keys = [
@@ -194,16 +188,6 @@ def without_repeats(text: str) -> str:
         return text
     joined = "".join(kept)
     return joined if text[-1:].isspace() else joined.rstrip()
-
-
-def _parted(piece: str, whole: set[str]) -> Iterator[str]:
-    start = 0
-    for found in _INITIAL.finditer(piece) if len(piece) <= GLANCE else ():
-        head, tail = _key(piece[start : found.end()]), _key(piece[found.end() :])
-        if head in whole or tail in whole or (head and f"{tail}. ".startswith(f"{head}. ")):
-            yield piece[start : found.end()]
-            start = found.end()
-    yield piece[start:]
 
 
 def _key(piece: str) -> str:

@@ -59,8 +59,8 @@ def test_what_is_quoted_keeps_its_fillers():
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("Deploy A. Delete table users. Deploy A.", "Deploy A. [×2] Delete table users."),
-        ("Deploy A. Deploy A. Deploy A.", "Deploy A. [×3]"),
+        ("Deploy it. Delete table users. Deploy it.", "Deploy it. [×2] Delete table users."),
+        ("Deploy it. Deploy it. Deploy it.", "Deploy it. [×3]"),
         ("It is done.\n\nNow rest.\n\nit  is DONE!", "It is done. [×2]\n\nNow rest."),
         (
             "The build is green. The build is green. Ship it.\n",
