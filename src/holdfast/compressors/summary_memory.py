@@ -497,10 +497,7 @@ class Memory:
         self._base = Known(envelope, standing[0])
 
     def _envelope(self, key: str) -> Asking[Envelope | None]:
-        envelope = kept_as((yield from self._read(key)), Envelope)
-        # an earlier version listed keys of the messages that wait, and keys have one line
-        is_whole = envelope and all("\n" in each for each in envelope.waiting)
-        return envelope if is_whole else None
+        return kept_as((yield from self._read(key)), Envelope)
 
     def _read(self, key: str) -> Asking[str | None]:
         value = yield from self.shelf.read(key)
