@@ -102,7 +102,7 @@ class Prune(Configured):
             first = start_within(starts, allowance.meter.sizes(transcript), reach)
         seen, edge = 0, -1
         going: list[tuple[Output, str]] = []
-        for n, output in enumerate(outputs(transcript, allowance, first)):
+        for n, output in enumerate(reversed(outputs(transcript, allowance, first))):
             if n < self.keep_outputs:
                 continue
             if seen < protect or (self.by == "message" and output.position == edge):

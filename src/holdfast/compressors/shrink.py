@@ -70,7 +70,6 @@ class _ShrinkWork:
         self._question = transcript.question if allowance.query is None else allowance.query
         self._excess = allowance.meter.total(transcript) - allowance.target
         self._outputs = [each for each in texts(transcript, allowance) if self._is_meant(each)]
-        self._outputs.reverse()
         self._shrunk = frozenset(filter(self._was_shrunk, self._outputs))
         self._sizes: dict[Output, int] = {}
         """The present tokens of the texts that were shortened."""

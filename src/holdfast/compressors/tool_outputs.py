@@ -47,26 +47,24 @@ class Output(NamedTuple):
         return Replace(self.position, self.part, text, reason)
 
 
-def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> Iterator[Output]:
-    """Every tool output from position ``first`` on, newest first."""
-    called: dict[str, str] = {}
-    names: dict[tuple[int, str], str] = {}  # some servers give the ids of calls out again
+def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> list[Output]:
+    """Every tool output from position ``first`` on."""
+    called: dict[str, str] = {}  # some servers give the ids of calls out again
+    found: list[Output] = []
     for i, message in enumerate(transcript.messages[first:], first):
         called |= {call.id: call.name for call in message.calls}
-        names |= {(i, each.call_id): called.get(each.call_id, "") for each in message.results}
-    for i in reversed(range(first, len(transcript))):
-        message = transcript.messages[i]
         if message.is_speech or message.role not in ("tool", "user"):
             continue
-        for at, part in reversed(list(enumerate(message.parts))):
-            name = names[i, part.call_id] if isinstance(part, ToolResult) else ""
+        for at, part in enumerate(message.parts):
+            name = called.get(part.call_id, "") if isinstance(part, ToolResult) else ""
             is_plain = message.role == "tool" and isinstance(part, Text)
             if isinstance(part, ToolResult) or is_plain:
-                yield Output(i, at, name, part.text, allowance.meter.part(part))
+                found.append(Output(i, at, name, part.text, allowance.meter.part(part)))
+    return found
 
 
 def texts(transcript: Transcript, allowance: Allowance) -> Iterator[Output]:
-    """Every output without media, newest first, with the tokens of its text alone."""
+    """Every output without media, with the tokens of its text alone."""
     for output in outputs(transcript, allowance):
         message = transcript.messages[output.position]
         if role_of(message, message.parts[output.part]):
@@ -91,7 +89,7 @@ def without_loss(transcript: Transcript, allowance: Allowance) -> tuple[Edit, ..
     if excess > _MOST_SAVED * sum(output.tokens for output in found):
         return ()
     edits: list[Edit] = []
-    for output in reversed(found):
+    for output in found:
         kind = recognise(output.text)
         short = kind.compact(output.text) or output.text
         saved = output.tokens - count(short)

@@ -82,7 +82,7 @@ class SizeClasses(Configured):
         """An edit for each output that becomes smaller; pinned and already marked ones stay."""
         edits: list[Replace | Offload] = []
         originals = WorkingStore(allowance.stored)
-        for output in reversed(list(texts(transcript, allowance))):
+        for output in texts(transcript, allowance):
             text = output.text
             size = len(text.encode("utf-8", "surrogatepass"))
             if output.position in transcript.pinned or size <= self.inline_bytes:
