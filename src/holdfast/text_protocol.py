@@ -214,11 +214,6 @@ class Protocol(NamedTuple):
             return text, "", ""
         return text[:start].rstrip(), text[start:end].strip(), text[end:].strip()
 
-    def behind_label(self, text: str) -> str:
-        """The act in a message, without the label with which it begins."""
-        syntax, start, end = self.act_in(text)
-        return text[start:end].rpartition(syntax)[2] if syntax else ""
-
     def act_in(self, text: str) -> tuple[Syntax, int, int]:
         """The syntax of the act in a message, its start and its end; empty if there is none."""
         syntax, start = ending(text) if self.syntaxes else ("", 0)
@@ -444,7 +439,8 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
         for text in answers
         if text.count("\n") >= _LINES and is_untyped(text) and not formless.is_outcome(text)
     ]
-    acts = [protocol.behind_label(text) for _, text, _ in exchanges]
+    # without the label with which each begins
+    acts = [protocol.parted(text)[1].rpartition(syntax)[2] for syntax, text, _ in exchanges]
     commands = [
         text for _, text, _ in exchanges if "\n" not in text.strip() and _COMMAND.match(text)
     ]

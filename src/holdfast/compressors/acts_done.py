@@ -113,14 +113,7 @@ def turns(
     look alike. What an act has named since is done and may be out of date, and what nobody has
     named is yet to be done.
     """
-    acts = [(n, tellings[n]) for n, event in enumerate(events) if event.function == "act"]
-    # the first act that names an id; of one that was known before the listing it is none of it
-    taken = {
-        name: number
-        for number, act in reversed(acts)
-        if act.tells
-        for name in {*act.ids}.intersection(act.tells[0])
-    }
+    taken = _first_acts(events, tellings)  # of an id known before the listing it is none of it
     worth: dict[tuple[int, int], float] = {}
     for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
         done = {name for name in taken.keys() & telling.ids if taken[name] > number}
@@ -141,21 +134,23 @@ def turns(
     return worth
 
 
+def _first_acts(events: Events, tellings: Sequence[Telling]) -> dict[str, int]:
+    """The first act that names each id on its first line."""
+    return {
+        name: number
+        for number, (event, act) in reversed([*enumerate(zip(events, tellings, strict=True))])
+        if event.function == "act" and act.tells
+        for name in {*act.ids}.intersection(act.tells[0])
+    }
+
+
 def note_what_is_next(events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]) -> None:
     """Set ``taken`` of the ids beside those that a later act names on its first line.
 
     An agent that opens the entries of a list one by one needs the rest of the list.
     """
-    both = [*enumerate(zip(events, tellings, strict=True))]
-    acts = [(n, told) for n, (event, told) in both if event.function == "act" and told.tells]
-    # the ids that an act names on its first line after they appeared, and the first such act
-    opened = {
-        thing: now
-        for now, told in reversed(acts)
-        for thing in {*told.ids}.intersection(told.tells[0])
-        if uses[thing].first < now
-    }
-    for number, (event, telling) in both:
+    opened = _first_acts(events, tellings)
+    for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
         if event.function == "act":
             continue
         from_here = {t for t in opened.keys() & telling.ids if opened[t] > number}
