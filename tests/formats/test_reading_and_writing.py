@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.formats import detect, named
 from holdfast.formats.openai_chat import OpenAIChat
+from holdfast.formats.payloads import Node
 from holdfast.kernel.messages import Media, Opaque, Reasoning, ToolCall
 from tests.formats.conversations import anthropic_conversations, openai_conversations
 
@@ -41,7 +42,7 @@ def test_what_is_read_at_a_glance_reads_as_it_does_with_care(messages):
         seen = form.glance(message)
         if seen is not None:
             parts, aside = seen
-            assert parts == tuple(part for part, _ in form.locate(message, "message"))
+            assert parts == tuple(part for part, _ in form.locate(Node(message, "message")))
             assert aside == form.aside(message)
 
 

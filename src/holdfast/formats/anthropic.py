@@ -33,6 +33,7 @@ from .payloads import (
     body_of,
     data_of,
     is_address,
+    is_list,
     joined,
     parsed_object,
 )
@@ -57,20 +58,7 @@ from .rules.messages import (
     ThinkingStays,
 )
 from .rules.published import AsPublished, CacheControls
-from .wire import BY_TYPE, BlockWire, ReadFields, read_fields, unread
-
-_READ_FIELDS: dict[str, ReadFields] = {
-    "text": read_fields("type text"),
-    "image": {},  # the shown fields of its source are not text
-    "document": read_fields("source"),
-    "thinking": read_fields("thinking"),
-    "redacted_thinking": read_fields("data"),
-    "tool_use": read_fields("name input"),
-}
-"""The fields of each type that are read."""
-_BLOCKS: ReadFields = {BY_TYPE: _READ_FIELDS}
-_READ_FIELDS["tool_result"] = {"content": _BLOCKS}
-_MESSAGE: ReadFields = {"role": None, "content": _BLOCKS}
+from .wire import BlockWire, untold
 
 
 class Anthropic(BlockWire):
@@ -78,7 +66,6 @@ class Anthropic(BlockWire):
 
     name = "anthropic"
     carriers = FOREIGN_TO_ANTHROPIC
-    fields_read = _MESSAGE
     enveloped = BlockWire.enveloped | {"system"}
     rules: Rules = (
         AtLeastOne(),
@@ -101,9 +88,10 @@ class Anthropic(BlockWire):
 
     def prompt(self, payload: object) -> Iterator[Part]:
         """The body's system prompt."""
-        body = body_of(payload)
-        yield from (part for part, _ in Node(body, "body").content("system", _block))
-        if texts := "\n".join(unread(body.get("system"), _BLOCKS)):
+        body = Node(body_of(payload), "body")
+        yield from (part for part, _ in body.content("system", _block))
+        blocks = body.value.get("system")
+        if is_list(blocks) and (texts := "\n".join(untold(blocks, body.told))):
             yield Opaque(texts)
 
     def published(self, payload: object) -> Rules:
@@ -111,16 +99,16 @@ class Anthropic(BlockWire):
         body = body_of(payload)
         return AsPublished("anthropic", body), CacheControls(body.get("system"), body.get("tools"))
 
-    def locate(self, message: Object, place: str) -> Located:
+    def locate(self, message: Node) -> Located:
         """The blocks in order; content that is a string is one block."""
-        for field in FOREIGN_TO_ANTHROPIC.intersection(message):
-            if message[field]:
+        for field in FOREIGN_TO_ANTHROPIC.intersection(message.value):
+            if message.value[field]:
                 raise FormatError(
                     "the Messages API has no such field",
-                    place=f"{place}.{field}",
+                    place=message.place(field),
                     advice="convert the messages first, with `holdfast convert` or formats.convert",
                 )
-        return Node(message, place).content("content", _block)
+        return message.content("content", _block)
 
     def compose(self, role: Role, text: str) -> object:
         """A new message; the system role becomes the user's."""

@@ -47,15 +47,8 @@ from .rules.messages import (
     ThinkingStays,
     UniqueDocuments,
 )
-from .wire import SPOKEN, BlockWire, ReadFields, read_fields
+from .wire import BlockWire
 
-_BLOCKS: dict[str, ReadFields | None] = {
-    **read_fields("text reasoningContent cachePoint guardContent citationsContent searchResult"),
-    **dict.fromkeys(MEDIA_KINDS, read_fields("source format")),
-    "toolUse": read_fields("name input"),
-    "toolResult": SPOKEN,
-}
-_MESSAGE: ReadFields = {"role": None, "content": _BLOCKS}
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _DOCUMENTS = {
     "pdf": "application/pdf",
@@ -79,7 +72,6 @@ class Converse(BlockWire):
 
     name = "converse"
     enveloped = frozenset({"messages", "system", "toolConfig"})
-    fields_read = _MESSAGE
     rules = (
         AtLeastOne(),
         KnownRoles("user", "assistant", "system"),
@@ -98,15 +90,15 @@ class Converse(BlockWire):
     def prompt(self, payload: object) -> Iterator[Part]:
         """The body's system prompt."""
         system = {"content": body_of(payload).get("system")}
-        return (part for part, _ in self.locate(system, "body.system"))
+        return (part for part, _ in self.locate(Node(system, "body.system")))
 
     def offered(self, body: Object, tools: object) -> Parts:
         """The schemas of these tools, by default those of the body's ``toolConfig``."""
         return super().offered(body_of(body.get("toolConfig")), tools)
 
-    def locate(self, message: Object, place: str) -> Located:
+    def locate(self, message: Node) -> Located:
         """The blocks in order; content that is a string is one block."""
-        return Node(message, place).content("content", _block)
+        return message.content("content", _block)
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new block."""

@@ -30,7 +30,7 @@ from .payloads import (
 )
 from .rules.exchanges import FUNCTION_ID, BlockExchanges, ResultsInNextMessage
 from .rules.messages import AtLeastOne, CallsFollowUsers, KnownRoles, NotEmpty
-from .wire import BlockWire, ReadFields, read_fields
+from .wire import BlockWire
 
 _SAID = ("result", "output", "error", "content", "text")
 """Fields whose text is the whole response, if it has no other field."""
@@ -40,17 +40,6 @@ _SAID = ("result", "output", "error", "content", "text")
 def _snake(name: str) -> str:
     """The name of a field in snake case, as Python clients write it."""
     return re.sub("([A-Z])", r"_\1", name).lower()
-
-
-_PARTS: dict[str, ReadFields | None] = {
-    **read_fields("text inlineData fileData"),
-    "functionCall": read_fields("name args"),
-    "functionResponse": read_fields("response parts"),
-}
-_MESSAGE: ReadFields = {
-    "role": None,
-    "parts": _PARTS | {_snake(name): inner for name, inner in _PARTS.items()},
-}
 
 
 def _field(holder: Object, name: str) -> str:
@@ -71,7 +60,6 @@ class Gemini(BlockWire):
     field = "contents"
     content = "parts"
     assistant = "model"
-    fields_read = _MESSAGE
     enveloped = frozenset({"contents", "tools", "systemInstruction", "system_instruction"})
     rules = (
         AtLeastOne(),
@@ -88,7 +76,7 @@ class Gemini(BlockWire):
         field = _field(body, "systemInstruction")
         system: object = body.get(field)
         holder = system if is_object(system) else {"parts": system}
-        return (part for part, _ in self.locate(holder, f"body.{field}"))
+        return (part for part, _ in self.locate(Node(holder, f"body.{field}")))
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of the content; without one, the model's if it has calls, else a user's."""
@@ -98,10 +86,10 @@ class Gemini(BlockWire):
             return "assistant" if calls else "user"
         return super().named_role(original, place)
 
-    def locate(self, message: Object, place: str) -> Located:
+    def locate(self, message: Node) -> Located:
         """The parts in order; ``parts`` that are a string are one."""
         read = partial(_part, calls=Counter[str](), results=Counter[str]())
-        return Node(message, place).content(self.content, read, "give a list of parts")
+        return message.content(self.content, read, "give a list of parts")
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new part."""
@@ -139,7 +127,7 @@ def _part(part: Node, calls: Counter[str], results: Counter[str]) -> LocatedPart
         return call.called(_id(call, name, calls), "args")
     if field := _held(value, "functionResponse"):
         answer = part.object(field)
-        name = answer.text("name")
+        name = answer.label("name")
         text, inner = _said(answer)
         shown = tuple(_media(each) or Media("document") for each in answer.objects("parts"))
         failed = inner == ("response", "error")
@@ -160,9 +148,9 @@ def _said(answer: Node) -> tuple[str, Path]:
     """The text of a response and its path: the text of its only field, or all of it as JSON."""
     response: object = answer.value.get("response")
     if is_object(response) and len(response) == 1:
-        ((field, value),) = response.items()
-        if field in _SAID and isinstance(value, str):
-            return value, ("response", field)
+        (field,) = response
+        if field in _SAID and isinstance(response[field], str):
+            return answer.object("response").text(field), ("response", field)
     return "{}" if response is None else answer.json("response"), ("response",)
 
 
@@ -171,11 +159,11 @@ def _media(part: Node) -> Media | None:
     for name, source in (("inlineData", "data"), ("fileData", "fileUri")):
         if field := _held(part.value, name):
             held = part.object(field)
-            kind = held.text(_field(held.value, "mimeType"))
+            kind = held.label(_field(held.value, "mimeType"))
             given: object = held.value.get(_field(held.value, source))
             if isinstance(given, bytes):  # as Google's package holds data
                 return Media(kind_of_media(kind), kind, b64encode(given).decode())
-            return Media(kind_of_media(kind), kind, held.text(_field(held.value, source)))
+            return Media(kind_of_media(kind), kind, held.label(_field(held.value, source)))
     return None
 
 

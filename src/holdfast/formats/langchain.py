@@ -80,12 +80,12 @@ class LangChain(FrameworkWire, OpenAIChat):
         wrap = langchain_wrap(was)
         return {**was, wrap: {**was[wrap], **now}} if wrap else {**was, **now}
 
-    def locate(self, message: Object, place: str) -> Located:
+    def locate(self, message: Node) -> Located:
         """As in Chat Completions; reasoning is not changed, since it may be signed."""
-        for part, path in super().locate(message, place):
+        for part, path in super().locate(message):
             if isinstance(part, Reasoning):
                 yield Reasoning(part.text, signed=True), path
-            elif isinstance(part, ToolResult) and message.get("status"):
+            elif isinstance(part, ToolResult) and message.value.get("status"):
                 yield part._replace(is_error=True), path
             else:
                 yield part, path

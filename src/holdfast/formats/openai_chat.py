@@ -5,8 +5,6 @@ message of its own, right after the message with the call; a call's arguments ar
 ``content`` may be null.
 """
 
-from collections.abc import Mapping, Sequence
-
 from holdfast.kernel.integrity import Rules
 from holdfast.kernel.messages import Media, Part, Parts, Reasoning, Text, ToolCall, ToolResult
 
@@ -14,24 +12,7 @@ from . import CHAT_CARRIERS
 from .payloads import ROLES, Located, LocatedPart, Node, Object, joined, schemas
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
 from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
-from .wire import BY_TYPE, LABEL, Glance, ObjectWire, ReadFields, read_fields, unread
-
-_PARTS: Mapping[str, ReadFields] = {
-    "text": read_fields("text"),
-    "refusal": read_fields("refusal"),
-    "image_url": {},
-    "input_audio": {},
-    "file": {},
-}
-"""Types of parts that are read, and the fields of their text."""
-_CALLED = read_fields("name arguments")
-_RESULT: ReadFields = {"role": None, "content": {BY_TYPE: _PARTS}}
-_READ: ReadFields = {
-    **_RESULT,
-    **read_fields("refusal reasoning_content reasoning"),
-    "tool_calls": {"function": _CALLED, "custom": read_fields("name input")},
-    "function_call": _CALLED,
-}
+from .wire import LABEL, Glance, ObjectWire
 
 
 class OpenAIChat(ObjectWire):
@@ -54,41 +35,32 @@ class OpenAIChat(ObjectWire):
         """The tools, and the functions of the time before there were tools."""
         return super().offered(body, tools) + schemas(body.get("functions"), "functions")
 
-    def locate(self, message: Object, place: str) -> Located:
+    def locate(self, message: Node) -> Located:
         """Reasoning, content, refusal, sound and calls, or a tool message's result."""
-        node = Node(message, place)
-        if ROLES.get(message["role"]) == "tool":
-            old = message["role"] == "function"
+        value = message.value
+        if ROLES.get(value["role"]) == "tool":
+            old = value["role"] == "function"
             field, what = ("name", "name") if old else ("tool_call_id", "id")
             advice = f"give the {what} of the call that it answers, or format='plain'"
-            call_id = node.id(field, "the tool result", advice)
-            text, media = joined(_content(node))
+            call_id = message.id(field, "the tool result", advice)
+            text, media = joined(_content(message))
             yield ToolResult(FUNCTION_ID + call_id if old else call_id, text, media), ("content",)
             return
         for field in ("reasoning_content", "reasoning"):
-            if message.get(field):
-                yield Reasoning(node.text(field)), (field,)
+            if value.get(field):
+                yield Reasoning(message.text(field)), (field,)
                 break
-        yield from _content(node)
-        if message.get("refusal"):
-            yield node.spoken("refusal")
-        if message.get("audio"):
-            yield Media("audio", source=node.object("audio").text("id")), ("audio",)
-        if message.get("function_call"):
-            call = node.object("function_call")
+        yield from _content(message)
+        if value.get("refusal"):
+            yield message.spoken("refusal")
+        if value.get("audio"):
+            yield Media("audio", source=message.object("audio").label("id")), ("audio",)
+        if value.get("function_call"):
+            call = message.object("function_call")
             name = call.text("name")
             arguments = call.written_arguments("arguments")
             yield ToolCall(FUNCTION_ID + name, name, arguments), call.at("arguments")
-        yield from map(_call, node.objects("tool_calls"))
-
-    def extra_texts(self, message: Object) -> Sequence[str]:
-        """Names of speakers, and all other text outside the parts."""
-        if message["role"] in ("tool", "function"):  # only the content is a part
-            return unread(message, _RESULT)
-        found = unread(message, _READ)
-        if message.get("reasoning") and message.get("reasoning_content"):
-            return [*found, message["reasoning"]]  # only one of them is a part
-        return found
+        yield from map(_call, message.objects("tool_calls"))
 
     def glance(self, message: Object) -> Glance | None:
         """What a result says, or calls beside text, which are half of an agent's messages."""
@@ -126,14 +98,13 @@ def _part(item: Node) -> LocatedPart:
         return item.spoken(kind)
     if kind == "image_url" and isinstance(item.value.get(kind), str):
         return Media("image", source=item.value[kind]), item.path
-    if kind not in _PARTS:
-        return item.unknown()
-    held = item.object(kind)
     if kind == "image_url":
-        return held.media("image", "url")
+        return item.object(kind).media("image", "url")
     if kind == "input_audio":
-        return held.media("audio", "data", media_type="format")
-    return held.media("document", "file_data", "file_id")
+        return item.object(kind).media("audio", "data", media_type="format")
+    if kind == "file":
+        return item.object(kind).media("document", "file_data", "file_id")
+    return item.unknown()
 
 
 def _call(call: Node) -> LocatedPart:

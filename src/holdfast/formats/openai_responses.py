@@ -48,28 +48,7 @@ from .rules.exchanges import (
     paired,
 )
 from .rules.messages import AtLeastOne, KnownRoles
-from .wire import BY_TYPE, ObjectWire, ReadFields, read_fields
-
-_PARTS: Mapping[str, ReadFields] = {
-    "input_text": read_fields("text"),
-    "output_text": read_fields("text annotations logprobs"),
-    "text": read_fields("text"),
-    "refusal": read_fields("refusal"),
-    "input_image": {},
-    "input_file": {},
-    "input_audio": {},
-}
-"""Types of parts that are read, and the fields of their text."""
-_MESSAGE: ReadFields = {"role": None, "content": {BY_TYPE: _PARTS}}
-_READ_FIELDS: ReadFields = {
-    BY_TYPE: {
-        **dict.fromkeys(("message", str(None)), _MESSAGE),
-        **{kind: read_fields(f"name {field}") for kind, field in ITEM_CALLS.items()},
-        **dict.fromkeys(ITEM_OUTPUTS, read_fields("output")),
-        "reasoning": read_fields("summary content"),
-    }
-}
-"""Types of items that are read, and the fields of their texts; a message may omit its type."""
+from .wire import ObjectWire
 
 
 def kind_of(item: Object) -> str:
@@ -296,7 +275,6 @@ class OpenAIResponses(ObjectWire):
     name = "openai_responses"
     field = "input"
     enveloped = frozenset({"input", "tools", "instructions"})
-    fields_read = _READ_FIELDS
     rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant"),
@@ -330,12 +308,12 @@ class OpenAIResponses(ObjectWire):
             return super().named_role(original, place)
         return "tool" if kind_of(original).endswith("_output") else "assistant"
 
-    def locate(self, message: Object, place: str) -> Located:
+    def locate(self, message: Node) -> Located:
         """The parts of a message; any other item is one part."""
-        kind = message.get("type")
-        if kind in (None, "message") and "role" in message:
-            return _content(Node(message, place))
-        return iter((_item(Node(message, place)),))
+        kind = message.value.get("type")
+        if kind in (None, "message") and "role" in message.value:
+            return _content(message)
+        return iter((_item(message),))
 
     def only_text(self, block: Object) -> str | None:
         """The text of a part that has nothing else."""
@@ -402,12 +380,13 @@ def _content(message: Node, field: str = "content") -> Located:
 
 def _part(part: Node) -> LocatedPart:
     kind = str(part.value.get("type"))
-    if kind not in _PARTS:
-        return part.unknown()
     if kind == "input_image":
         return part.media("image", "image_url", "file_id")
     if kind == "input_audio":
         return part.object(kind).media("audio", "data", media_type="format")
     if kind == "input_file":
         return part.media("document", "file_data", "file_url", "file_id")
-    return part.spoken("refusal" if kind == "refusal" else "text")
+    if kind in ("input_text", "output_text", "text", "refusal"):
+        part.tells("annotations", "logprobs")
+        return part.spoken("refusal" if kind == "refusal" else "text")
+    return part.unknown()

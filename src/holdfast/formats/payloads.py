@@ -7,8 +7,9 @@ agents append those to their history unchanged, a whole message, its blocks or i
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from operator import is_
 from typing import Any, NoReturn
@@ -108,12 +109,18 @@ class Node:
     """An object of a message: errors name its place, and edits follow its path.
 
     ``root`` is the place of the message, from which the path leads to the object. The methods read
-    a field, and raise FormatError for a value that does not belong there.
+    a field, and raise FormatError for a value that does not belong there. ``told`` has the fields
+    whose texts are in parts, by the identity of the object that holds them.
     """
 
     value: Object
     root: str
     path: Path = ()
+    told: defaultdict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def tells(self, *fields: str) -> None:
+        """Note that the texts in these fields are in a part, and not beside it."""
+        self.told[id(self.value)] += fields
 
     def at(self, *steps: str | int) -> Path:
         """The path of a value in the object."""
@@ -125,6 +132,11 @@ class Node:
         return self.root + "".join(told)
 
     def text(self, field: str) -> str:
+        """The text in this field, which is that of a part."""
+        self.tells(field)
+        return self.label(field)
+
+    def label(self, field: str) -> str:
         """The text in this field, empty if missing or null."""
         value = self.value.get(field)
         if value is None:
@@ -137,7 +149,7 @@ class Node:
         self, field: str, owner: str, advice: str = "a call and its result name the same id"
     ) -> str:
         """The id in this field; without one, the error names ``owner``."""
-        value = self.text(field)
+        value = self.label(field)
         if not value:
             raise FormatError(f'{owner} has no "{field}"', place=self.place(), advice=advice)
         return value
@@ -147,7 +159,7 @@ class Node:
         value = self.value.get(field)
         if not is_object(value):
             refuse(value, self.place(field), "give an object")
-        return Node(value, self.root, self.at(field))
+        return Node(value, self.root, self.at(field), self.told)
 
     def objects(self, field: str) -> Iterator[Node]:
         """The objects of the list in this field; null is an empty list."""
@@ -156,11 +168,10 @@ class Node:
             return
         if not is_list(value):
             refuse(value, self.place(field), "give a list of objects")
-        root, path = self.root, self.path
         for k, item in enumerate(value):
             if not is_object(item):
                 refuse(item, self.place(field, k), "give an object")
-            yield Node(item, root, (*path, field, k))
+            yield Node(item, self.root, self.at(field, k), self.told)
 
     def content(
         self,
@@ -171,7 +182,7 @@ class Node:
         """The parts of a content that is a string or a list of objects, which ``read`` reads."""
         content = self.value.get(field)
         if isinstance(content, str):
-            yield Text(content), self.at(field)
+            yield self.spoken(field)
             return
         if content is not None and not is_list(content):
             refuse(content, self.place(field), advice)
@@ -179,10 +190,10 @@ class Node:
 
     def media(self, kind: MediaKind, *sources: str, media_type: str = "") -> LocatedPart:
         """The object as a medium; its source is in the first of these fields that has a text."""
-        source = next((text for field in sources if (text := self.text(field))), "")
-        told = self.text(media_type)  # of sound some APIs tell the format alone
+        source = next((text for field in sources if (text := self.label(field))), "")
+        told = self.label(media_type)  # of sound some APIs tell the format alone
         told = f"{kind}/{told}" if told and "/" not in told else told
-        return Media(kind, told, source, self.text("detail")), self.path
+        return Media(kind, told, source, self.label("detail")), self.path
 
     def spoken(self, field: str) -> LocatedPart:
         """The text in this field as a part."""
@@ -195,6 +206,7 @@ class Node:
 
     def json(self, *steps: str) -> str:
         """The JSON of the object, or of the value in a field."""
+        self.tells(*steps or self.value)
         try:
             return compact(self.value.get(steps[0]) if steps else self.value)
         except FormatError as fault:
@@ -205,7 +217,7 @@ class Node:
         given: object = self.value.get(field)
         if not given:  # PHP writes an empty object as a list, and some clients as empty text
             return "{}"
-        return given if isinstance(given, str) else self.json(field)
+        return self.text(field) if isinstance(given, str) else self.json(field)
 
     def written_arguments(self, field: str) -> str:
         """The arguments of a call, for a field that is JSON text; some clients keep an object."""
@@ -306,8 +318,8 @@ def parsed_object(text: str) -> dict[str, Any]:
     return {"text": text} if found is None else found
 
 
-_CARRIERS = (MESSAGES, "input", "contents")
-"""The fields of a request body that hold its messages, one in each API."""
+_HOLDERS = (MESSAGES, "input", "contents", "content", "parts", "tool_calls")
+"""The fields of request bodies and of messages whose lists hold messages, blocks or calls."""
 
 
 def as_sent(payload: Any) -> Any:
@@ -317,40 +329,30 @@ def as_sent(payload: Any) -> Any:
     Raises FormatError for a message that contains itself.
     """
     try:
-        return _object(payload, *_CARRIERS) if is_object(payload) else _list(payload)
+        return _sent(payload)
     except RecursionError as fault:
         raise FormatError(
             "a message is nested too deeply, or holds itself", advice="give it less deeply nested"
         ) from fault
 
 
-def _object(holder: Object, *fields: str) -> Object:
-    """The object with these fields converted; the same object if nothing in them changes."""
-    for field in fields:
-        values = holder.get(field)
-        made = _list(values, has_parts=field == "parts")
-        if made is not values:
-            holder = {**holder, field: made}
-    return holder
-
-
-def _list(values: Any, *, has_parts: bool = False) -> Any:
-    """The list with its items converted; the same if it has no such objects, or is no list."""
-    if not is_list(values):
-        return values
-    made = [_item(value, is_part=has_parts) for value in values]
-    if all(map(is_, made, values)):
-        return values
-    return tuple(made) if isinstance(values, tuple) else made
-
-
-def _item(item: Any, *, is_part: bool = False) -> Any:
-    """A message, a block or a call; only objects that are messages or blocks are converted.
+def _sent(item: Any, *, is_part: bool = False) -> Any:
+    """A list, a message, a block or a call; only objects that are messages or blocks are converted.
 
     ``is_part``: it is a part of a message of Gemini, which has neither a role nor a type.
     """
+    if is_list(item):
+        made = [_sent(each, is_part=is_part) for each in item]
+        if all(map(is_, made, item)):
+            return item
+        return tuple(made) if isinstance(item, tuple) else made
     if is_object(item):
-        return _object(item, "content", "tool_calls", "parts")
+        for name in _HOLDERS:
+            inner = item.get(name)
+            held = _sent(inner, is_part=name == "parts") if is_list(inner) else inner
+            if held is not inner:
+                item = {**item, name: held}
+        return item
     if hasattr(item, "model_dump"):
         unset = hasattr(item, "additional_kwargs")  # LangChain's, which never set their type
         dumped: object = item.model_dump(mode="json", exclude_unset=not unset)

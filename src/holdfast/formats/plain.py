@@ -5,9 +5,8 @@ it; ``validate`` reports such a role, which is usually a mistake.
 """
 
 from holdfast.kernel.integrity import Rules
-from holdfast.kernel.messages import Text
 
-from .payloads import ROLES, Located, Object, refuse
+from .payloads import ROLES, Located, Node, refuse
 from .rules.messages import KnownRoles
 from .wire import ObjectWire
 
@@ -21,9 +20,10 @@ class Plain(ObjectWire):
         """The rule that some provider has each role."""
         return (KnownRoles(*ROLES),)
 
-    def locate(self, message: Object, place: str) -> Located:
+    def locate(self, message: Node) -> Located:
         """The text."""
-        content = message.get("content")
+        content = message.value.get("content")
         if not isinstance(content, str):
-            refuse(content, f"{place}.content", "give text, or name the format of these messages")
-        yield Text(content), ("content",)
+            advice = "give text, or name the format of these messages"
+            refuse(content, message.place("content"), advice)
+        yield message.spoken("content")

@@ -48,10 +48,8 @@ from .payloads import (
 from .rules import original, wire_of
 from .rules.exchanges import BlockExchanges, UniqueCallIds
 from .rules.messages import AtLeastOne
-from .wire import BY_TYPE, BlockWire, FrameworkWire, ReadFields
+from .wire import BlockWire, FrameworkWire
 
-_MESSAGE: ReadFields = {BY_TYPE: {}}
-"""The fields that are no parts are the framework's own, and not counted."""
 _KINDS: Mapping[str, Role] = {"request": "user", "response": "assistant"}
 _SYSTEM, _USER, _TEXT = "system-prompt", "user-prompt", "text"
 _SHOWN: Mapping[str, MediaKind] = {f"{kind}-url": kind for kind in MEDIA_KINDS}
@@ -79,7 +77,6 @@ class PydanticAI(FrameworkWire, BlockWire):
 
     name = "pydantic_ai"
     content = "parts"
-    fields_read = _MESSAGE
     rules = (AtLeastOne(), SystemPartsStay(), BlockExchanges(), UniqueCallIds(everywhere=False))
 
     def prompt(self, payload: object) -> Iterator[Part]:
@@ -135,9 +132,13 @@ class PydanticAI(FrameworkWire, BlockWire):
         kinds = (_fields_of(part).get("part_kind") for part in message.get("parts", ()))
         return [k for k, kind in enumerate(kinds) if kind == _SYSTEM]
 
-    def locate(self, message: Object, place: str) -> Located:
+    def locate(self, message: Node) -> Located:
         """The parts in order."""
-        return map(_part, Node(message, place).objects(self.content))
+        return map(_part, message.objects(self.content))
+
+    def beside(self, message: Node) -> Sequence[str]:
+        """None: the fields that are no parts are the framework's own."""
+        return ()
 
     def only_text(self, block: Object) -> str | None:
         """The text of a part of a user's, the system's or the model's."""

@@ -8,7 +8,7 @@ types and names are longer.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from marshal import dumps
@@ -36,6 +36,7 @@ from .payloads import (
     MESSAGES,
     ROLES,
     Located,
+    Node,
     Object,
     Path,
     body_of,
@@ -49,7 +50,8 @@ from .payloads import (
 )
 
 _NO_TEXTS = frozenset(
-    "bytes data file_data image_url url signature thoughtSignature thought_signature".split()
+    "bytes citations data fileUri file_data file_uri image_url redactedContent signature"
+    " thoughtSignature thought_signature uri url".split()
 )
 _LABELS = frozenset(
     "call_id detail file_id format id media_type mimeType mime_type phase role status tool_call_id"
@@ -59,60 +61,31 @@ _CALL_IDS = ("tool_call_id", "call_id", "tool_use_id", "toolUseId", "id")
 LABEL = 64  # characters of a label that are not counted as text: longer than any role, type or id
 
 
-def said(value: object, field: str = "") -> Iterator[str]:
-    """All texts in the value of this field, at any depth."""
+def untold(value: object, told: Mapping[int, Collection[str]], field: str = "") -> list[str]:
+    """All texts in the value of this field, at any depth, but those that are told in parts.
+
+    ``told`` has their fields by the identity of the object. Most messages have no other text: lists
+    are made faster here than generators.
+    """
+    if field in _NO_TEXTS:
+        return []
     if isinstance(value, str):
         text = value[LABEL:] if field in _LABELS else value
-        if text and field not in _NO_TEXTS:
-            yield text
-    elif is_object(value):
-        yield from unread(value, {})
+        return [text] if text else []
+    found: list[str] = []
+    if is_object(value):
+        passed = told.get(id(value), ())
+        for name, inner in value.items():
+            if name in passed or (type(inner) is str and name in _LABELS and len(inner) <= LABEL):
+                continue
+            if len(str(name)) > LABEL:  # dictionaries of others may have a number as a name
+                found.append(str(name))
+            found += untold(inner, told, name)
     elif is_list(value):
         for item in value:
-            yield from said(item, field)
-
-
-ReadFields = Mapping[str, Any]
-"""The fields of an object whose texts are in parts; the texts of other fields are counted beside.
-
-Each has None, or such fields of the objects in it. Under ``BY_TYPE`` are those of objects by their
-``type``; an object of another type is a part itself.
-"""
-BY_TYPE = "by type"
-
-
-def read_fields(fields: str) -> ReadFields:
-    """These fields, each of which is in a part whole."""
-    return dict.fromkeys(fields.split())
-
-
-def unread(value: object, read: ReadFields) -> Sequence[str]:
-    """The texts of an object, or of those in a list, that are in no part.
-
-    Most messages have none: lists are made faster here than generators.
-    """
-    if not is_object(value):
-        holders = value if is_list(value) else ()
-        return [text for holder in holders for text in unread(holder, read)]
-    fields = read[BY_TYPE].get(str(value.get("type"))) if BY_TYPE in read else read
-    if fields is None:
-        return ()
-    found: list[str] = []
-    for field, inner in value.items():
-        is_text = type(inner) is str
-        if field in fields:
-            if not is_text and fields[field]:
-                found += unread(inner, fields[field])
-        elif is_text and field in _LABELS and len(inner) <= LABEL:  # true of most others
-            continue
-        elif field != "citations":
-            if len(str(field)) > LABEL:  # dictionaries of others may have a number as a name
-                found.append(str(field))
-            found += said(inner, field)
+            found += untold(item, told, field)
     return found
 
-
-SPOKEN = read_fields("role content")
 
 _SCHEMAS = (
     "response_format",
@@ -141,6 +114,7 @@ _FEW = 64  # fewer messages are read in .2 ms, and would take the place of a lon
 _KEPT = 4  # conversations; a program that fits more of them by turns reads each again
 _MOST = 2_000_000  # bytes of one; all of them take an eighth of what the other caches may take
 _WITHOUT_REFERENCES = 2  # a version of marshal's format by which equal objects are equal bytes
+_BARE = 2  # fields of a message with nothing beside its content: that and the role
 _HEADER = 5  # bytes before the first item of a list, in that format
 
 
@@ -150,14 +124,12 @@ class ObjectWire(ABC):
     ``field`` is the field of a body with the messages, ``content`` that of a message with its
     content. ``carriers`` are further fields with parts: a message without them whose content is one
     text needs no further reading. ``enveloped`` are the fields of a body that ``read`` itself
-    counts. ``fields_read`` are the fields of a message whose texts are in its parts. ``rules`` are
-    those of every API that uses the format.
+    counts. ``rules`` are those of every API that uses the format.
     """
 
     name: str
     field: ClassVar[str] = MESSAGES
     content: ClassVar[str] = "content"
-    fields_read: ClassVar[ReadFields] = SPOKEN
     rules: Rules = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
     enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
@@ -165,8 +137,8 @@ class ObjectWire(ABC):
     """The conversations that were read last; most come again with a few messages more."""
 
     @abstractmethod
-    def locate(self, message: Object, place: str) -> Located:
-        """The parts in order, each with the path of its text; errors name ``place``."""
+    def locate(self, message: Node) -> Located:
+        """The parts in order, each with the path of its text."""
 
     def recognises(self, payload: object) -> bool:
         """Whether the payload has the marks of this format, and of none that comes before it."""
@@ -177,7 +149,7 @@ class ObjectWire(ABC):
 
         A call of the time before there were ids has none.
         """
-        located = list(self.locate(message, "message"))
+        located = list(self.locate(Node(message, "message")))
         texts: dict[Path, str] = {}
         for k, name in ids.items():
             part, path = located[k]
@@ -190,10 +162,6 @@ class ObjectWire(ABC):
                     texts |= {(*path[:depth], field): name for field in found}
         return rewritten(message, texts)
 
-    def extra_texts(self, message: Object) -> Iterable[str]:
-        """The texts of the message that are in no part."""
-        return unread(message, self.fields_read)
-
     def published(self, payload: object) -> Rules:
         """Fields and limits of the vendor's own API; other servers may accept more."""
         load = imported("holdfast.formats.rules.published:published_rules")
@@ -205,13 +173,9 @@ class ObjectWire(ABC):
         Raises FormatError for a message nested too deeply.
         """
         message = self.view(original)
-        try:
-            return "".join([f"\n{text}" for text in self.extra_texts(message)])
-        except RecursionError as fault:
-            raise FormatError(
-                "a message is nested too deeply, or holds itself",
-                advice="give it less deeply nested",
-            ) from fault
+        text = self._text(message, message.get(self.content))
+        is_bare = text is not None and len(message) == _BARE
+        return "" if is_bare else self._told(message, "message")[1]
 
     def view(self, original: Any) -> Object:
         """The message as a JSON object, from which all methods read."""
@@ -266,12 +230,12 @@ class ObjectWire(ABC):
 
     def parts(self, original: object) -> Parts:
         """The parts, in the message's order."""
-        return self._parts(self.view(original), "message")
+        return self._told(self.view(original), "message")[0]
 
     def render(self, original: object, texts: Texts) -> object:
         """A copy with these texts: JSON for a call's arguments, the whole content of a result."""
         message = self.view(original)
-        places = [path for _, path in self.locate(message, "message")]
+        places = [path for _, path in self.locate(Node(message, "message"))]
         now = rewritten(message, {places[index]: text for index, text in texts.items()})
         return self.rebuilt(now, original)
 
@@ -299,7 +263,7 @@ class ObjectWire(ABC):
             if field in self.enveloped or not value:
                 continue
             # what else the model reads: schemas of its answer, and longer texts
-            if field in _SCHEMAS or any(len(text) > LABEL for text in said(value)):
+            if field in _SCHEMAS or any(len(text) > LABEL for text in untold(value, {})):
                 envelope.append(Opaque(compact(value, field)))
         return Transcript(self._messages(payload), self, self.rules, tuple(envelope))
 
@@ -341,12 +305,12 @@ class ObjectWire(ABC):
             except (KeyError, TypeError, AttributeError, IndexError):
                 role = self.named_role(value, f"{self.field}[{i}]")
                 content = value.get(field)
-            bare = type(content) is str and len(value) == len(SPOKEN)
-            text = content if bare else self._text(value, content)
+            is_bare = len(value) == _BARE
+            text = content if is_bare and type(content) is str else self._text(value, content)
             if text is not None and role != "tool":
-                messages.append(Message(role, original, self, text, None, "" if bare else None))
+                messages.append(Message(role, original, self, text, None, "" if is_bare else None))
                 continue
-            parts, aside = glance(value) or (self._parts(value, f"{self.field}[{i}]"), None)
+            parts, aside = glance(value) or self._told(value, f"{self.field}[{i}]")
             messages.append(Message(role, original, self, text, parts, aside))
         return messages
 
@@ -361,18 +325,32 @@ class ObjectWire(ABC):
         # null and empty fields have no parts
         return None if any(map(message.get, self.carriers)) else text
 
-    def _parts(self, message: Object, place: str) -> Parts:
-        parts = tuple([part for part, _ in self.locate(message, place)])
-        if not parts and message.get(self.content) is None:
+    def _told(self, message: Object, place: str) -> Glance:
+        """The parts, and the texts beside them. Raises FormatError if it is nested too deeply."""
+        node = Node(message, place)
+        parts = tuple([part for part, _ in self.locate(node)])
+        try:
+            beside = self.beside(node)
+        except RecursionError as fault:
+            raise FormatError(
+                "a message is nested too deeply, or holds itself",
+                place=place,
+                advice="give it less deeply nested",
+            ) from fault
+        if beside and not parts and message.get(self.content) is None:
             for field, value in message.items():
-                if field not in ("role", "name") and any(said(value, field)):
+                if field not in ("role", "name") and untold(value, {}, field):
                     # it would be counted as nothing
                     raise FormatError(
                         f'the message has "{field}" and no "{self.content}"',
                         place=place,
                         advice=f'put its text into "{self.content}"',
                     )
-        return parts
+        return parts, "".join([f"\n{text}" for text in beside])
+
+    def beside(self, message: Node) -> Sequence[str]:
+        """The texts of a message that are in none of its parts, which were read before."""
+        return untold(message.value, message.told)
 
 
 class FrameworkWire(ObjectWire):
