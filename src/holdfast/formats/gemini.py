@@ -148,9 +148,10 @@ def _said(answer: Node) -> tuple[str, Path]:
     """The text of a response and its path: the text of its only field, or all of it as JSON."""
     response: object = answer.value.get("response")
     if is_object(response) and len(response) == 1:
-        (field,) = response
-        if field in _SAID and isinstance(response[field], str):
-            return answer.object("response").text(field), ("response", field)
+        ((field, value),) = response.items()
+        if field in _SAID and isinstance(value, str):
+            answer.tells("response")
+            return value, ("response", field)
     return "{}" if response is None else answer.json("response"), ("response",)
 
 

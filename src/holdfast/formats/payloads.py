@@ -133,7 +133,7 @@ class Node:
 
     def text(self, field: str) -> str:
         """The text in this field, which is that of a part."""
-        self.tells(field)
+        self.told[id(self.value)].append(field)
         return self.label(field)
 
     def label(self, field: str) -> str:
@@ -171,7 +171,7 @@ class Node:
         for k, item in enumerate(value):
             if not is_object(item):
                 refuse(item, self.place(field, k), "give an object")
-            yield Node(item, self.root, self.at(field, k), self.told)
+            yield Node(item, self.root, (*self.path, field, k), self.told)
 
     def content(
         self,
