@@ -7,7 +7,6 @@ assistant, and are not changed.
 """
 
 from base64 import b64decode
-from collections.abc import Iterator
 
 from holdfast.kernel.errors import FormatError
 from holdfast.kernel.integrity import Rules
@@ -33,7 +32,6 @@ from .payloads import (
     body_of,
     data_of,
     is_address,
-    is_list,
     joined,
     parsed_object,
 )
@@ -58,7 +56,7 @@ from .rules.messages import (
     ThinkingStays,
 )
 from .rules.published import AsPublished, CacheControls
-from .wire import BlockWire, untold
+from .wire import BlockWire
 
 
 class Anthropic(BlockWire):
@@ -66,7 +64,7 @@ class Anthropic(BlockWire):
 
     name = "anthropic"
     carriers = FOREIGN_TO_ANTHROPIC
-    enveloped = BlockWire.enveloped | {"system"}
+    prompts = ("system",)
     rules: Rules = (
         AtLeastOne(),
         KnownRoles("user", "assistant", "system"),
@@ -85,14 +83,6 @@ class Anthropic(BlockWire):
         FinalTextTrimmed(),
         FirstIsUser(),
     )
-
-    def prompt(self, payload: object) -> Iterator[Part]:
-        """The body's system prompt."""
-        body = Node(body_of(payload), "body")
-        yield from (part for part, _ in body.content("system", _block))
-        blocks = body.value.get("system")
-        if is_list(blocks) and (texts := "\n".join(untold(blocks, body.told))):
-            yield Opaque(texts)
 
     def published(self, payload: object) -> Rules:
         """Fields, roles and limits, also of the system prompt; beta blocks are accepted."""

@@ -6,7 +6,7 @@ beginning with a user's; media are bytes or a place in a bucket.
 """
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -71,7 +71,8 @@ class Converse(BlockWire):
     """``Converse`` and ``ConverseStream``."""
 
     name = "converse"
-    enveloped = frozenset({"messages", "system", "toolConfig"})
+    prompts = ("system",)
+    enveloped = ("toolConfig",)
     rules = (
         AtLeastOne(),
         KnownRoles("user", "assistant", "system"),
@@ -87,10 +88,9 @@ class Converse(BlockWire):
         RolesAlternate(),
     )
 
-    def prompt(self, payload: object) -> Iterator[Part]:
-        """The body's system prompt."""
-        system = {"content": body_of(payload).get("system")}
-        return (part for part, _ in self.locate(Node(system, "body.system")))
+    def prompted(self, text: str) -> Sequence[Object]:
+        """A system prompt of one block."""
+        return [{"text": text}]
 
     def offered(self, body: Object, tools: object) -> Parts:
         """The schemas of these tools, by default those of the body's ``toolConfig``."""

@@ -88,9 +88,8 @@ def convert(
     tools.append(told.get("functions"))
     schemas = [tool_schema(form.name, *tool) for listed in tools for tool in described(listed)]
     request: Written = {}
-    if prompt and form.name in _PROMPTS:
-        field, as_sent = _PROMPTS[form.name]
-        request[field] = as_sent(prompt)
+    if prompt and isinstance(form, ObjectWire) and form.prompts:
+        request[form.prompts[0]] = form.prompted(prompt)
     elif prompt:
         messages = [form.compose("system", prompt), *messages]
     request[form.key(request)] = messages
@@ -304,16 +303,6 @@ def _in_item(media: Media) -> Written:
 
 
 _FLAT = {"openai_chat": _as_chat, "langchain": _as_chat, "openai_responses": _as_items}
-_PROMPTS: Mapping[str, tuple[str, Callable[[str], object]]] = {
-    "openai_responses": ("instructions", str),
-    "anthropic": ("system", str),
-    "bedrock": ("system", str),
-    "gemini": ("systemInstruction", lambda text: {"parts": [{"text": text}]}),
-    "converse": ("system", lambda text: [{"text": text}]),
-}
-"""The field of the system prompt and how to write it, for formats with it beside the messages."""
-
-
 _TOOLS: Mapping[str, tuple[str, Callable[[Written], Written]]] = {
     "openai_chat": ("parameters", lambda tool: {"type": "function", "function": tool}),
     "openai_responses": ("parameters", lambda tool: {"type": "function", **tool}),

@@ -9,7 +9,6 @@ thought signatures may be on any part and are sent back unchanged.
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any
 
@@ -21,7 +20,6 @@ from .payloads import (
     Node,
     Object,
     Path,
-    body_of,
     data_of,
     is_object,
     kind_of_media,
@@ -60,7 +58,7 @@ class Gemini(BlockWire):
     field = "contents"
     content = "parts"
     assistant = "model"
-    enveloped = frozenset({"contents", "tools", "systemInstruction", "system_instruction"})
+    prompts = ("systemInstruction", "system_instruction")
     rules = (
         AtLeastOne(),
         KnownRoles("user", "model", "function"),
@@ -70,13 +68,9 @@ class Gemini(BlockWire):
         CallsFollowUsers(),
     )
 
-    def prompt(self, payload: object) -> Iterator[Part]:
-        """The body's system instruction."""
-        body = body_of(payload)
-        field = _field(body, "systemInstruction")
-        system: object = body.get(field)
-        holder = system if is_object(system) else {"parts": system}
-        return (part for part, _ in self.locate(Node(holder, f"body.{field}")))
+    def prompted(self, text: str) -> Object:
+        """A system instruction of one part."""
+        return {"parts": [{"text": text}]}
 
     def named_role(self, original: object, place: str) -> Role:
         """The role of the content; without one, the model's if it has calls, else a user's."""

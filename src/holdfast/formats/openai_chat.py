@@ -20,7 +20,7 @@ class OpenAIChat(ObjectWire):
 
     name = "openai_chat"
     carriers = CHAT_CARRIERS
-    enveloped = ObjectWire.enveloped | {"functions"}
+    enveloped = ("tools", "functions")
     rules: Rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant", "tool", "function"),

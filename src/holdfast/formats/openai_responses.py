@@ -14,7 +14,6 @@ from holdfast.kernel.messages import (
     Message,
     Messages,
     Opaque,
-    Part,
     Reasoning,
     Role,
     Text,
@@ -274,7 +273,7 @@ class OpenAIResponses(ObjectWire):
 
     name = "openai_responses"
     field = "input"
-    enveloped = frozenset({"input", "tools", "instructions"})
+    prompts = ("instructions",)
     rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant"),
@@ -290,12 +289,6 @@ class OpenAIResponses(ObjectWire):
         """The items; an input that is a string is one user message."""
         given: object = payload.get(self.field) if is_object(payload) else None
         return listed(given) if isinstance(given, str) else super().listed(payload)
-
-    def prompt(self, payload: object) -> Iterator[Part]:
-        """The body's instructions."""
-        body = body_of(payload)
-        if body.get("instructions"):
-            yield Text(Node(body, "body").text("instructions"))
 
     def continues(self, payload: object) -> str:
         """The field that continues a conversation kept by the vendor; empty if there is none."""

@@ -123,8 +123,9 @@ class ObjectWire(ABC):
 
     ``field`` is the field of a body with the messages, ``content`` that of a message with its
     content. ``carriers`` are further fields with parts: a message without them whose content is one
-    text needs no further reading. ``enveloped`` are the fields of a body that ``read`` itself
-    counts. ``rules`` are those of every API that uses the format.
+    text needs no further reading. ``prompts`` are the fields of a body that may have the system
+    prompt, and ``enveloped`` those of tools, which ``read`` counts too. ``rules`` are those of
+    every API that uses the format.
     """
 
     name: str
@@ -132,7 +133,8 @@ class ObjectWire(ABC):
     content: ClassVar[str] = "content"
     rules: Rules = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
-    enveloped: ClassVar[frozenset[str]] = frozenset({MESSAGES, "tools"})
+    prompts: ClassVar[tuple[str, ...]] = ()
+    enveloped: ClassVar[tuple[str, ...]] = ("tools",)
     _recent: ClassVar[Sequence[RecentRead]] = ()
     """The conversations that were read last; most come again with a few messages more."""
 
@@ -248,8 +250,17 @@ class ObjectWire(ABC):
         return self.named_role(self.view(original), "message")
 
     def prompt(self, payload: object) -> Iterator[Part]:
-        """What a body has besides its messages and tools; the model reads it first."""
-        return iter(())
+        """The system prompt that a body has besides its messages; the model reads it first."""
+        body = body_of(payload)
+        for field in filter(body.get, self.prompts):
+            system = body[field]
+            holder = system if is_object(system) else {"role": "system", self.content: system}
+            parts, beside = self._told(holder, f"body.{field}")
+            yield from (*parts, Opaque(beside)) if beside else parts
+
+    def prompted(self, text: str) -> object:
+        """The system prompt as a body has it."""
+        return text
 
     def offered(self, body: Object, tools: object) -> Parts:
         """The schemas of these tools, by default those of the body."""
@@ -260,7 +271,7 @@ class ObjectWire(ABC):
         body = body_of(payload)
         envelope = [*self.prompt(payload), *self.offered(body, tools)]
         for field, value in body.items():
-            if field in self.enveloped or not value:
+            if not value or field in (self.field, *self.prompts, *self.enveloped):
                 continue
             # what else the model reads: schemas of its answer, and longer texts
             if field in _SCHEMAS or any(len(text) > LABEL for text in untold(value, {})):
