@@ -344,7 +344,7 @@ class _CallIdRule(RewritingRule):
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages with new ids, in the calls and in their results."""
         taken = {call.id: 1 for message in messages for call in message.calls}
-        names = {place: _free(wanted, taken) for place, wanted, _ in self._wrong(messages)}
+        names = {place: free_name(wanted, taken) for place, wanted, _ in self._wrong(messages)}
         pairs = paired(messages).items()
         names |= {result: names[call] for result, call in pairs if call in names}
         for i, message in enumerate(messages):
@@ -413,7 +413,7 @@ class ShortCallIds(SpelledCallIds):
         return call_id if len(call_id) <= self._most else call_id[: self._most - _NUMBER]
 
 
-_NUMBER = len("_99999")  # the suffix that ``_free`` adds to ids that have become equal
+_NUMBER = len("_99999")  # the suffix that ``free_name`` adds to ids that have become equal
 
 
 def _calls(message: Message) -> Iterator[tuple[int, ToolCall]]:
@@ -424,11 +424,11 @@ def _calls(message: Message) -> Iterator[tuple[int, ToolCall]]:
                 yield k, part
 
 
-def _free(wanted: str, taken: dict[str, int]) -> str:
+def free_name(wanted: str, taken: dict[str, int], mark: str = "_") -> str:
     """The name, with a number if it is taken; ``taken`` holds the last number of each name."""
     name = wanted
     while name in taken:
         taken[wanted] += 1
-        name = f"{wanted}_{taken[wanted]}"
+        name = f"{wanted}{mark}{taken[wanted]}"
     taken[name] = 1
     return name

@@ -1,10 +1,10 @@
 """Rules on messages: their roles and order, what may not be empty, and thinking."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from holdfast.formats.payloads import ROLES, Object, is_list, is_object, objects_in
+from holdfast.formats.payloads import ROLES, Object, Path, is_list, is_object, rewritten
 from holdfast.kernel.edits import Edit, Insert
 from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
@@ -22,6 +22,7 @@ from . import (
     with_fields,
     without_field,
 )
+from .exchanges import free_name
 
 CONTINUES = "[conversation continues]"
 
@@ -242,50 +243,41 @@ class UniqueDocuments(RewritingRule):
 
     def problems(self, messages: Messages) -> Problems:
         """A document with the name of an earlier one."""
-        seen: set[object] = set()
-        for i, message in enumerate(messages):
-            for name in _document_names(original(message)):
-                if name in seen:
-                    yield i, f"a document before it has the name {name!r}"
-                seen.add(name)
+        for i, _, name in _repeated(messages):
+            yield i, f"a document before it has the name {name!r}"
 
     def rewritten(self, messages: Messages) -> Iterable[Message]:
         """The messages with a number after each name that was given before."""
-        taken = {name: 0 for each in messages for name in _document_names(original(each))}
-        for message in messages:
-            view = original(message)
-            now = _named_apart(view, taken)
-            yield message if now == view else made(message.wire, now, message)
+        taken = {name: 1 for message in messages for _, name in _documents(original(message))}
+        names: dict[int, dict[Path, str]] = {}
+        for i, path, name in _repeated(messages):
+            names.setdefault(i, {})[path] = free_name(name, taken, "-")
+        for i, message in enumerate(messages):
+            now = rewritten(original(message), names.get(i, {}))
+            yield made(message.wire, now, message) if i in names else message
 
 
-def _document_names(message: Object) -> Iterable[str]:
-    """The names of the documents in the content and in its results, in their order."""
-    for block in objects_in(message.get("content")):
-        for held in filter(is_object, (block.get("document"), block.get("toolResult"))):
-            yield from _document_names(held)
-            if "document" in block and isinstance(name := held.get("name"), str):
-                yield name
+def _repeated(messages: Messages) -> Iterator[tuple[int, Path, str]]:
+    """The message, the path and the name of each document whose name was given before."""
+    seen: set[str] = set()
+    for i, message in enumerate(messages):
+        for path, name in _documents(original(message)):
+            if name in seen:
+                yield i, path, name
+            seen.add(name)
 
 
-def _named_apart(message: Object, taken: dict[str, int]) -> Object:
-    """The message with other names for documents whose names were given before."""
-    if not is_list(message.get("content")):
-        return message
-    now: list[object] = []
-    for block in message["content"]:
-        if is_object(block) and is_object(block.get("toolResult")):
-            now.append({**block, "toolResult": _named_apart(block["toolResult"], taken)})
-        elif is_object(block) and any(_document_names({"content": [block]})):
-            name = wanted = block["document"]["name"]
-            taken[wanted] += 1
-            while taken[wanted] > 1 and name in taken:
-                name = f"{wanted}-{taken[wanted]}"
-                taken[wanted] += name in taken
-            taken.setdefault(name, 1)
-            now.append({**block, "document": {**block["document"], "name": name}})
-        else:
-            now.append(block)
-    return {**message, "content": now}
+def _documents(holder: Object, *path: str | int) -> Iterator[tuple[Path, str]]:
+    """The path and the name of each document in the content and in its results, in their order."""
+    content = holder.get("content")
+    for k, block in enumerate(content if is_list(content) else ()):
+        for field in ("document", "toolResult"):
+            held = block.get(field) if is_object(block) else None
+            if is_object(held):
+                inner = *path, "content", k, field
+                yield from _documents(held, *inner)
+                if field == "document" and isinstance(name := held.get("name"), str):
+                    yield (*inner, "name"), name
 
 
 class FinalTextTrimmed(RewritingRule):
