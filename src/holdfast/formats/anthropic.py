@@ -29,7 +29,6 @@ from .payloads import (
     Node,
     Object,
     as_text,
-    body_of,
     data_of,
     is_address,
     joined,
@@ -55,14 +54,13 @@ from .rules.messages import (
     ThinkingSigned,
     ThinkingStays,
 )
-from .rules.published import AsPublished, CacheControls
 from .wire import BlockWire
 
 
 class Anthropic(BlockWire):
     """The Messages API."""
 
-    name = "anthropic"
+    name = publisher = "anthropic"
     carriers = FOREIGN_TO_ANTHROPIC
     prompts = ("system",)
     rules: Rules = (
@@ -83,11 +81,6 @@ class Anthropic(BlockWire):
         FinalTextTrimmed(),
         FirstIsUser(),
     )
-
-    def published(self, payload: object) -> Rules:
-        """Fields, roles and limits, also of the system prompt; beta blocks are accepted."""
-        body = body_of(payload)
-        return AsPublished("anthropic", body), CacheControls(body.get("system"), body.get("tools"))
 
     def locate(self, message: Node) -> Located:
         """The blocks in order; content that is a string is one block."""

@@ -121,6 +121,7 @@ _HEADER = 5  # bytes before the first item of a list, in that format
 class ObjectWire(ABC):
     """Reads and writes messages by the paths of their parts.
 
+    ``publisher`` is the format whose published fields this one has, if it is another one.
     ``field`` is the field of a body with the messages, ``content`` that of a message with its
     content. ``carriers`` are further fields with parts: a message without them whose content is one
     text needs no further reading. ``prompts`` are the fields of a body that may have the system
@@ -130,6 +131,7 @@ class ObjectWire(ABC):
 
     name: str
     field: ClassVar[str] = MESSAGES
+    publisher: ClassVar[str] = ""
     content: ClassVar[str] = "content"
     rules: Rules = ()
     carriers: ClassVar[frozenset[str]] = frozenset()
@@ -167,7 +169,7 @@ class ObjectWire(ABC):
     def published(self, payload: object) -> Rules:
         """Fields and limits of the vendor's own API; other servers may accept more."""
         load = imported("holdfast.formats.rules.published:published_rules")
-        return cast("Rules", load(self.name, body_of(payload)))
+        return cast("Rules", load(self.publisher or self.name, body_of(payload)))
 
     def aside(self, original: object) -> str:
         """The texts that are in no part, each after a line break.

@@ -209,9 +209,14 @@ def _of_text(value: str, leaf: Schema) -> Iterator[str]:
 
 
 def published_rules(wire: str, body: Object) -> Rules:
-    """The rules on published fields, and on the length of call ids if the vendor limits it."""
-    most = published(wire).limits.get("call_id")
-    return (AsPublished(wire, body), *([ShortCallIds(most)] if most else ()))
+    """The rules on published fields, and on the length of call ids and on marks if limited."""
+    limits = published(wire).limits
+    rules: Rules = (AsPublished(wire, body),)
+    if "call_id" in limits:
+        rules += (ShortCallIds(limits["call_id"]),)
+    if _CACHED in limits:
+        rules += (CacheControls(limits[_CACHED], body.get("system"), body.get("tools")),)
+    return rules
 
 
 REQUEST = -1
@@ -266,14 +271,14 @@ def _described(problems: Iterable[Flaw]) -> str:
 class CacheControls(RewritingRule):
     """A request has a limited number of blocks that are marked for the cache.
 
-    ``beside`` are fields of the request besides its messages, whose marks count too.
+    ``most`` is the limit, and ``beside`` are fields of the request besides its messages, whose
+    marks count too.
     """
 
     name = "cache_controls_limited"
 
-    def __init__(self, *beside: object) -> None:
-        self._most = published("anthropic").limits[_CACHED]
-        self._left = self._most - sum(map(_marks, beside))
+    def __init__(self, most: int, *beside: object) -> None:
+        self._most, self._left = most, most - sum(map(_marks, beside))
 
     def problems(self, messages: Messages) -> Problems:
         """The message with the first mark above the limit."""
