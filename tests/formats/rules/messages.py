@@ -11,7 +11,8 @@ def read(messages, provider):
 
 
 def rule_of(name, provider):
-    return next(rule for rule in named(provider).rules if rule.name == name)
+    form = named(provider)
+    return next(rule for rule in (*form.rules, *form.published([])) if rule.name == name)
 
 
 def broken_at(name, messages, provider):
