@@ -64,13 +64,12 @@ class OpenAIChat(ObjectWire):
         """What a result says, or calls beside text, which are half of an agent's messages."""
         try:
             content = message["content"]
+            if len(message) != 3:
+                return None
             if message["role"] == "tool":
-                call_id, name = message["tool_call_id"], message.get("name", "")
-                usual = type(content) is type(call_id) is type(name) is str
-                usual = usual and len(message) <= 3 + ("name" in message)
-                if not usual or not 0 < len(call_id) <= LABEL:
-                    return None
-                return (ToolResult(call_id, content),), f"\n{name}" if name else ""
+                call_id = message["tool_call_id"]
+                usual = type(content) is type(call_id) is str and 0 < len(call_id) <= LABEL
+                return ((ToolResult(call_id, content),), "") if usual else None
             parts: list[Part] = [] if content is None else [Text(content)]
             for call in message["tool_calls"]:
                 call_id, function = call["id"], call["function"]
@@ -82,7 +81,7 @@ class OpenAIChat(ObjectWire):
                 parts.append(ToolCall(call_id, name, arguments or "{}"))
         except (KeyError, TypeError):
             return None
-        usual = len(message) == 3 and (content is None or type(content) is str)
+        usual = content is None or type(content) is str
         return (tuple(parts), "") if usual and parts else None
 
 
