@@ -5,7 +5,6 @@ system prompt is a list beside the messages, and tools are in ``toolConfig``; ro
 beginning with a user's; media are bytes or a place in a bucket.
 """
 
-from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
@@ -29,6 +28,7 @@ from .payloads import (
     LocatedPart,
     Node,
     Object,
+    as_base64,
     as_text,
     body_of,
     data_of,
@@ -165,8 +165,7 @@ def _shown(held: Node, kind: MediaKind) -> LocatedPart:
         if "content" in source:
             return Opaque(held.json("source")), held.path
         given = next(iter(source.values()), "")
-    value = b64encode(given).decode() if isinstance(given, bytes) else given
-    address = str(value.get("uri", "")) if is_object(value) else str(value)
+    address = as_base64(given.get("uri") if is_object(given) else given)
     known = _DOCUMENTS.get(str(form), f"{kind}/{form}" if isinstance(form, str) else "")
     return Media(kind, known, address), held.path
 

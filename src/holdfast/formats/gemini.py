@@ -7,7 +7,6 @@ thought signatures may be on any part and are sent back unchanged.
 """
 
 import re
-from base64 import b64encode
 from collections import Counter
 from functools import cache, partial
 from typing import Any
@@ -20,6 +19,7 @@ from .payloads import (
     Node,
     Object,
     Path,
+    as_base64,
     data_of,
     is_object,
     kind_of_media,
@@ -155,10 +155,8 @@ def _media(part: Node) -> Media | None:
         if field := _held(part.value, name):
             held = part.object(field)
             kind = held.label(_field(held.value, "mimeType"))
-            given: object = held.value.get(_field(held.value, source))
-            if isinstance(given, bytes):  # as Google's package holds data
-                return Media(kind_of_media(kind), kind, b64encode(given).decode())
-            return Media(kind_of_media(kind), kind, held.label(_field(held.value, source)))
+            given = held.value.get(_field(held.value, source))
+            return Media(kind_of_media(kind), kind, as_base64(given))
     return None
 
 

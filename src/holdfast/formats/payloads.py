@@ -7,6 +7,7 @@ agents append those to their history unchanged, a whole message, its blocks or i
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -236,6 +237,11 @@ def kind_of_media(media_type: str) -> MediaKind:
 def as_text(media: Media) -> str:
     """A medium as text, for formats without a field for it."""
     return compact({"type": media.kind, "source": media.source})
+
+
+def as_base64(data: object) -> str:
+    """Data of a medium as JSON holds it, for packages whose objects have bytes."""
+    return b64encode(data).decode() if isinstance(data, bytes) else str(data or "")
 
 
 def is_address(source: str) -> bool:

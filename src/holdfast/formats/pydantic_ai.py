@@ -6,7 +6,6 @@ and may be any value; a user's text and media are in one list. Calls of a vendor
 their results are not changed.
 """
 
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from holdfast.kernel.errors import FormatError
@@ -34,6 +33,7 @@ from .payloads import (
     LocatedPart,
     Node,
     Object,
+    as_base64,
     as_text,
     compact,
     data_of,
@@ -254,7 +254,7 @@ def _shown(item: object) -> Media | None:
     data = fields.get("data")
     if kind != "binary" or not isinstance(data, str | bytes):
         return None
-    return Media(family, media_type, b64encode(data).decode() if isinstance(data, bytes) else data)
+    return Media(family, media_type, as_base64(data))
 
 
 def _medium(media: Media) -> Object | str:
