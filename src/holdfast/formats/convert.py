@@ -207,28 +207,22 @@ def _alone(content: Sequence[Object]) -> str:
     return str(content[0].get("text", "")) if len(content) == 1 else ""
 
 
-def _address(media: Media) -> str:
-    """The address of the medium; data becomes a data URL."""
+def _given(media: Media) -> tuple[str, str]:
+    """OpenAI's field for the medium, none if it is in another vendor's bucket, and its value."""
     kind, data = data_of(media)
-    return f"data:{kind};base64,{data}" if data else media.source
-
-
-def _field(media: Media) -> str:
-    """OpenAI's field for the medium; none if it is in another vendor's bucket."""
-    if data_of(media)[1]:
-        return "file_data"
+    if data:
+        return "file_data", f"data:{kind};base64,{data}"
     if is_address(media.source):
-        return "file_url"
-    return "" if ":" in media.source else "file_id"
+        return "file_url", media.source
+    return "" if ":" in media.source else "file_id", media.source
 
 
 def shown(media: Media) -> Written:
     """The medium as a part of Chat Completions."""
-    address = _address(media)
+    field, value = _given(media)
     if media.kind == "image":
-        return {"type": "image_url", "image_url": {"url": address}}
-    field = "file_data" if address.startswith("data:") else "file_id"
-    return {"type": "file", "file": {field: address}}
+        return {"type": "image_url", "image_url": {"url": value}}
+    return {"type": "file", "file": {field if field == "file_data" else "file_id": value}}
 
 
 _SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
@@ -238,13 +232,13 @@ _SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/
 def _in_chat(media: Media) -> Written:
     """The medium as a part that OpenAI accepts; its JSON as text if there is none."""
     kind, data = data_of(media)
-    field = _field(media)
+    field, value = _given(media)
     if media.kind == "audio" and data and kind in _SOUNDS:
         return {"type": "input_audio", "input_audio": {"data": data, "format": _SOUNDS[kind]}}
     if media.kind == "image" and field in ("file_data", "file_url"):
         return shown(media)
     if media.kind == "document" and field in ("file_data", "file_id"):
-        return {"type": "file", "file": {**_file_name(kind, data), field: _address(media)}}
+        return {"type": "file", "file": {**_file_name(kind, data), field: value}}
     return {"type": "text", "text": as_text(media)}
 
 
@@ -291,11 +285,11 @@ def _spoken(role: str, content: list[Written]) -> Iterator[Written]:
 
 
 def _in_item(media: Media) -> Written:
-    address, field = _address(media), _field(media)
+    field, value = _given(media)
     if media.kind == "image" and field:
-        return {"type": "input_image", field if field == "file_id" else "image_url": address}
+        return {"type": "input_image", field if field == "file_id" else "image_url": value}
     if media.kind == "document" and field:
-        return {"type": "input_file", **_file_name(*data_of(media)), field: address}
+        return {"type": "input_file", **_file_name(*data_of(media)), field: value}
     return {"type": "input_text", "text": as_text(media)}
 
 
