@@ -109,6 +109,16 @@ def wire_of(message: Message) -> BlockWire:
     return cast("BlockWire", message.wire)
 
 
+def free_name(wanted: str, taken: dict[str, int], mark: str = "_") -> str:
+    """The name, with a number if it is taken; ``taken`` holds the last number of each name."""
+    name = wanted
+    while name in taken:
+        taken[wanted] += 1
+        name = f"{wanted}{mark}{taken[wanted]}"
+    taken[name] = 1
+    return name
+
+
 def between(spans: Iterable[Sequence[int]]) -> set[int]:
     """The positions after the first of each span, up to its last."""
     return {position for first, last in spans for position in range(first + 1, last + 1)}

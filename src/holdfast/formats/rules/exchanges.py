@@ -16,6 +16,7 @@ from . import (
     RewritingRule,
     between,
     blocks,
+    free_name,
     made,
     message_of,
     original,
@@ -422,13 +423,3 @@ def _calls(message: Message) -> Iterator[tuple[int, ToolCall]]:
         for k, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
                 yield k, part
-
-
-def free_name(wanted: str, taken: dict[str, int], mark: str = "_") -> str:
-    """The name, with a number if it is taken; ``taken`` holds the last number of each name."""
-    name = wanted
-    while name in taken:
-        taken[wanted] += 1
-        name = f"{wanted}{mark}{taken[wanted]}"
-    taken[name] = 1
-    return name

@@ -13,6 +13,7 @@ from . import (
     MessageByMessage,
     RewritingRule,
     blocks,
+    free_name,
     keeping,
     made,
     message_of,
@@ -21,7 +22,6 @@ from . import (
     with_blocks,
     with_fields,
 )
-from .exchanges import free_name
 
 CONTINUES = "[conversation continues]"
 
