@@ -52,10 +52,13 @@ def test_opening_by_url_touches_no_file(tmp_path):
             "store: 'sqlite://agent.db' names no file; write 'sqlite:///file.db'",
         ),
         ("sqlite:///", "store: 'sqlite:///' names no file; write 'sqlite:///file.db'"),
-        ("sqlite:///:memory:", "store: a sqlite store is a file; for memory write 'memory://'"),
+        (
+            "sqlite:///:memory:",
+            " for an absolute path, or 'memory://'",
+        ),
         (
             "sqlite:///a.db?mode=ro",
-            "store: 'sqlite:///a.db?mode=ro' has options, which a sqlite URL does not take",
+            "store: 'sqlite:///a.db?mode=ro' names no file; write 'sqlite:///file.db'",
         ),
         (
             "sqlit:///a.db",
