@@ -16,7 +16,6 @@ from holdfast.files import write_all
 from holdfast.formats import FORMATS, detect
 from holdfast.formats.convert import convert
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.registry import imported
 from holdfast.names import ProviderName
 from holdfast.recovery import excerpt_of
 from holdfast.reports import account, written
@@ -28,7 +27,6 @@ from holdfast.text.visible import amount
 from holdfast.validity import repair, validate
 
 from .files import (
-    SCREEN,
     STDIN,
     STDOUT,
     Document,
@@ -77,7 +75,7 @@ from .options import (
     store_options,
     tokens,
 )
-from .results import calls_line, fate, result_in, steps_of, summary, write_result
+from .results import breakdown, calls_line, fate, result_in, steps_of, summary, write_result
 
 
 def _fitted(
@@ -102,6 +100,10 @@ def _fitted(
     )
     with waiting(len(document.text)), within(given["file"]):
         return document, compress(document.payload, budget, **options)
+
+
+def _columns() -> int:
+    return get_terminal_size((WIDTH, 0)).columns
 
 
 _FILE = click.argument("file", metavar="FILE|-")
@@ -228,7 +230,7 @@ def explain(report_file: str | None, *, as_json: bool, **given: Any) -> None:
     if as_json:
         write_json(summary(result) | {"messages": [fate(entry) for entry in found.entries]})
     elif report_file is None:
-        report(text_report(found, get_terminal_size((WIDTH, 0)).columns), sys.stdout)
+        report(text_report(found, _columns()), sys.stdout)
     note_unknown(given)
     if not (given["soft"] or result.budget_met):
         raise too_large(result)
@@ -270,7 +272,7 @@ def count_command(file: str, *, as_json: bool, **given: Any) -> None:
         facts["messages"] = [{"index": i, **each} for i, each in enumerate(facts.pop("messages"))]
         write_json(facts)
     else:
-        write(text_bytes(imported(f"{SCREEN}:breakdown")(counted, sys.stdout)))
+        report("".join(f"{line}\n" for line in breakdown(counted, _columns())), sys.stdout)
     note_unknown(given)
 
 

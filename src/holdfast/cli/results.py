@@ -3,16 +3,19 @@
 import sys
 from collections.abc import Iterator, Mapping
 
+from holdfast.api import TokenBreakdown
 from holdfast.files import write_all
 from holdfast.kernel.errors import InputError
 from holdfast.kernel.typed import attributes
 from holdfast.model_usage import ModelUsage
 from holdfast.reports import MessageAccount
-from holdfast.reports.text import edits_by_kind
+from holdfast.reports.text import edits_by_kind, trust
 from holdfast.result import CompressionResult, facts
-from holdfast.text.visible import amount
+from holdfast.text.visible import amount, clip, one_line
 
 from .files import STDOUT, Document, like, object_in, text_bytes, within, write
+
+_BAR = 12  # cells of the bar that shows the share of a message
 
 
 def write_result(
@@ -67,6 +70,22 @@ def fate(entry: MessageAccount) -> dict[str, object]:
         "reason": decided and decided.reason,
         "key": (decided and decided.key) or None,
     }
+
+
+def breakdown(counted: TokenBreakdown, width: int) -> Iterator[str]:
+    """A line for each message with its share and its beginning, and the total."""
+    yield f"{'#':>3}  {'role':<9}  {'tokens':>9}   share  {'':{_BAR}}  message"
+    for i, message in enumerate(counted.messages):
+        share = message.tokens / max(counted.total, 1)
+        bar = "━" * round(share * _BAR)
+        size = f"{i:>3}  {message.role:<9}  {message.tokens:>9,}  {share:>6.1%}  {bar:<{_BAR}}"
+        yield clip(f"{size}  {one_line(message.preview)}", width).rstrip()
+    beside = f", {counted.overhead:,} of them beside the messages" if counted.overhead else ""
+    yield ""
+    yield (
+        f"{counted.total:,} tokens{beside}, counted with {counted.counter}: "
+        f"{trust(counted.accuracy)}"
+    )
 
 
 def calls_line(usage: ModelUsage) -> Iterator[str]:
