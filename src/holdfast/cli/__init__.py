@@ -13,7 +13,7 @@ from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, Inpu
 from holdfast.kernel.registry import Registry, nearest
 from holdfast.text.visible import visible
 
-from .files import let_go, note
+from .files import Command, let_go, note
 
 _TABLE = """
     compress conversation:compress_command Fit a conversation to a budget of tokens.
@@ -76,6 +76,8 @@ class _Commands(click.Group):
 
 class Group(click.Group):
     """Commands under a name, such as ``holdfast session``, in the order of their definition."""
+
+    command_class = Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of their definition."""

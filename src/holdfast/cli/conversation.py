@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from shutil import get_terminal_size
 from typing import Any
 
@@ -12,7 +13,6 @@ from holdfast.api import compress, count, sample
 from holdfast.cli import DONE, UNMET, with_options
 from holdfast.compressors import COMPRESSORS
 from holdfast.content import KINDS
-from holdfast.files import write_all
 from holdfast.formats import FORMATS, detect
 from holdfast.formats.convert import convert
 from holdfast.kernel.errors import ConfigError
@@ -29,9 +29,8 @@ from holdfast.validity import repair, validate
 from .files import (
     STDIN,
     STDOUT,
+    Command,
     Document,
-    check_output,
-    check_targets,
     json_bytes,
     note,
     read_conversation,
@@ -43,11 +42,11 @@ from .files import (
     within,
     write,
     write_json,
+    write_report,
     write_to,
 )
 from .options import (
     CONFIG,
-    FILE_URL,
     FORM,
     JSON,
     LIMITS,
@@ -136,7 +135,7 @@ _request_options = having(
 )
 
 
-@click.command("compress")
+@click.command("compress", cls=Command)
 @_request_options
 @having(OUTPUT, RESULT, _REPORT, JSON, QUIET)
 def compress_command(
@@ -159,12 +158,6 @@ def compress_command(
     holdfast compress - --model gpt-4o --reserve 4000 < chat.json > short.json
     holdfast restore all.json -o chat.json
     """
-    check_output(output, as_json=as_json)
-    form = report_form(report_file, "--report")
-    file: str = given["file"]
-    targets = {"-o": output, "--result": result_file, "--report": report_file}
-    check_targets(targets, file, onto_source="-o")
-    check_targets(targets, (given["store"] or "").removeprefix(FILE_URL))
     document, result = _fitted(given)
     if not (given["soft"] or result.budget_met):
         if as_json:
@@ -173,13 +166,13 @@ def compress_command(
     reports: dict[str, bytes] = {}
     if report_file is not None:
         told = account(result, model=given["model"], counter=given["counter"])
-        reports[report_file] = text_bytes(written(told, form))
+        reports[report_file] = text_bytes(written(told, report_form(report_file)))
     write_result(document, result, output, result_file, reports, to_pipe=not as_json)
     if not quiet:
         lines = [*map(with_options, overview(result)), "", *calls_line(result.model_usage)]
         if given["llm"] and result.edits and not result.model_usage.calls:
             lines.append("No step asked the model of --llm; --profile quality has one that does.")
-        lines += _whereabouts(result, file, output, result_file)
+        lines += _whereabouts(result, given["file"], output, result_file)
         if report_file is not None:
             lines.append(f"The report is in {report_file}.")
         report("\n".join([*lines, ""]), sys.stderr)
@@ -207,7 +200,7 @@ def _whereabouts(
         yield f"The original is still in {source}."
 
 
-@click.command
+@click.command(cls=Command)
 @_request_options
 @having(_REPORT, JSON)
 def explain(report_file: str | None, *, as_json: bool, **given: Any) -> None:
@@ -220,13 +213,9 @@ def explain(report_file: str | None, *, as_json: bool, **given: Any) -> None:
     holdfast explain chat.json --budget 8000
     holdfast explain chat.json --budget 8000 --report why.html
     """
-    form = report_form(report_file, "--report")
-    check_targets({"--report": report_file}, given["file"])
     _, result = _fitted(given, rehearsal=True)
     found = account(result, model=given["model"], counter=given["counter"])
-    if report_file is not None:
-        write_all({report_file: text_bytes(written(found, form))})
-        note(f"The report is in {report_file}.\n")
+    write_report(report_file, partial(written, found))
     if as_json:
         write_json(summary(result) | {"messages": [fate(entry) for entry in found.entries]})
     elif report_file is None:
@@ -236,7 +225,7 @@ def explain(report_file: str | None, *, as_json: bool, **given: Any) -> None:
         raise too_large(result)
 
 
-@click.command("restore")
+@click.command("restore", cls=Command)
 @click.argument("file", metavar="RESULT|-")
 @OUTPUT
 def restore_command(file: str, output: str | None) -> None:
@@ -245,7 +234,6 @@ def restore_command(file: str, output: str | None) -> None:
     \b
     holdfast restore all.json -o chat.json
     """
-    check_targets({"-o": output}, file)
     document = read_json(file)
     with within(file):
         result = result_in(document, "give the file that `holdfast compress --result FILE` wrote")
@@ -276,7 +264,7 @@ def count_command(file: str, *, as_json: bool, **given: Any) -> None:
     note_unknown(given)
 
 
-@click.command("convert")
+@click.command("convert", cls=Command)
 @_FILE
 @option(
     "--to",
@@ -298,14 +286,13 @@ def convert_command(file: str, to: str, output: str | None, **given: Any) -> Non
     holdfast convert chat.json --to gemini -o request.json
     holdfast convert session.json --to openai_responses
     """
-    check_targets({"-o": output}, file)  # which says more than can be converted
     document = read_conversation(file)
     with within(file):
         body = convert(document.payload, to, **given)
     write_to(output, json_bytes(body, indent=2))
 
 
-@click.command("sample")
+@click.command("sample", cls=Command)
 @OUTPUT
 def sample_command(output: str | None) -> None:
     """Write a recorded conversation for trying the other commands.
@@ -313,11 +300,10 @@ def sample_command(output: str | None) -> None:
     \b
     holdfast sample -o chat.json
     """
-    check_targets({"-o": output}, "")
     write_to(output, json_bytes(sample(), indent=2))
 
 
-@click.command("validate")
+@click.command("validate", cls=Command)
 @_FILE
 @option(
     "--provider",
@@ -349,8 +335,6 @@ def validate_command(
         raise ConfigError(
             "nothing is written without --repair", place="--result" if result_file else "-o"
         )
-    check_output(output, as_json=as_json)
-    check_targets({"-o": output, "--result": result_file}, file, onto_source="-o")
     document = read_conversation(file)
     with within(file):
         name = detect(document.payload, provider).name

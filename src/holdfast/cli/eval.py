@@ -10,25 +10,23 @@ import click
 
 from holdfast.cli import DONE, UNMET
 from holdfast.evaluation import Evaluation, Probe, evaluate, evaluation_page
-from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.typed import is_list, typed
-from holdfast.result import report_form
 from holdfast.stores.in_process import InProcessStore
 from holdfast.threads import open  # noqa: A004 - as one opens a file
 
 from .files import (
-    check_targets,
+    Command,
     note,
     read_conversation,
     read_json,
-    text_bytes,
     within,
     write,
     write_json,
+    write_report,
 )
-from .options import FILE_URL, JSON, STORE_KEY, kept_in, option, share
+from .options import JSON, STORE_KEY, kept_in, option, share
 from .results import result_in
 from .session import FIRST
 
@@ -36,14 +34,14 @@ Telling = Callable[..., Evaluation]
 """Evaluates a result, or a conversation before and after."""
 
 
-@click.command("eval")
+@click.command("eval", cls=Command)
 @click.argument("before", metavar="[RESULT|FOLDER|BEFORE]", required=False)
 @click.argument("after", metavar="[AFTER]", required=False)
 @option("--store", "FILE|URL", "Measure each thread of this store and its view.")
 @STORE_KEY
 @option("--budget", "N", "The budget of these views, in tokens.")
 @option("--judge", "VENDOR:NAME", "A model that answers the --probes from both.")
-@option("--report --page page", "FILE", "Write the figures: .html or .txt.")
+@option("--report --page report_file", "FILE", "Write the figures: .html or .txt.")
 @option("--probes", "FILE", 'JSON list of {"question": "...", "expected": ["word", ...]}.')
 @option("--fail-under least", "X", "Exit with 1 if a score is below this.", callback=share)
 @JSON
@@ -54,7 +52,7 @@ def command(
     store_key: str | None,
     budget: str | None,
     judge: str | None,
-    page: str | None,
+    report_file: str | None,
     probes: str | None,
     least: float | None,
     *,
@@ -76,9 +74,6 @@ def command(
     if (store is None) == (before is None) or (store is None) != (budget is None):
         problem = "these are two things" if before else "there is nothing to compare"
         raise ConfigError(problem, advice="give files, or --store and --budget")
-    for source in filter(None, (before, after, (store or "").removeprefix(FILE_URL))):
-        check_targets({"--report": page}, source)
-    form = report_form(page, "--report")
     place = kept_in(store, store_key, missing=FIRST)
     told = partial(evaluate, probes=_probes(probes), judge=judge)
     if store is None:
@@ -90,8 +85,7 @@ def command(
                 with threads.thread(name) as kept, kept.fork(name, InProcessStore()) as session:
                     found[name] = told(session.messages(), session.fit(budget=budget).messages)
     text = "".join(_told(found))
-    if page:
-        write_all({page: text_bytes(evaluation_page(found) if form == "html" else text)})
+    write_report(report_file, lambda form: evaluation_page(found) if form == "html" else text)
     if as_json:
         write_json({name: each.to_dict() for name, each in found.items()})
     else:

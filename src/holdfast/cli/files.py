@@ -23,6 +23,8 @@ from holdfast.kernel.errors import ConfigError, InputError
 from holdfast.kernel.registry import imported
 from holdfast.kernel.stored_json import BYTES, tagged
 from holdfast.kernel.typed import is_list, is_object, walked
+from holdfast.names import ReportForm
+from holdfast.result import report_form
 from holdfast.text.visible import visible
 
 STDIN = "-"
@@ -212,34 +214,44 @@ def text_bytes(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def check_targets(targets: Mapping[str, str | None], source: str, *, onto_source: str = "") -> None:
-    """Raise InputError, before any work, for a file that cannot or must not be written.
+FILE_URL = "sqlite:///"
 
-    ``targets`` are the files by option. Only the option ``onto_source`` may name the source.
-    """
-    taken: dict[Path, str] = {}
-    for option, file in targets.items():
-        if file is None or file == STDOUT:
-            continue
-        path = followed(file)
-        problem, advice = obstacle(path)
-        if path in taken:
-            problem, advice = f"{taken[path]} names the same file", "name another"
-        elif path == followed(source) and option != onto_source:
-            problem, advice = "this is the file that is read", "name another"
-        if problem:
-            raise InputError(problem, place=f"{option} {file}", advice=advice)
-        taken[path] = option
+_WRITTEN = {"output": "-o", "result_file": "--result", "report_file": "--report"}
+_READ = ("file", "before", "after", "store")
+_REWRITING = ("compress", "validate")
+"""Commands whose -o may name the FILE that they read."""
 
 
-def check_output(output: str | None, *, as_json: bool) -> None:
-    """Raise ConfigError if two things would go to standard output."""
-    if as_json and output == STDOUT:
-        raise ConfigError(
-            "--json and the messages cannot both go to standard output",
-            place="-o",
-            advice="name a file for the messages",
-        )
+class Command(click.Command):
+    """A command that starts only if the files of its options can be written."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run it. Raises InputError, before any work, for what cannot or must not be written."""
+        given = ctx.params
+        if given.get("as_json") and given.get("output") == STDOUT:
+            raise ConfigError(
+                "--json and the messages cannot both go to standard output",
+                place="-o",
+                advice="name a file for the messages",
+            )
+        taken: dict[Path, str] = {}
+        read = [followed(given[name].removeprefix(FILE_URL)) for name in _READ if given.get(name)]
+        rewritten = read[:1] if self.name in _REWRITING else []
+        for name, option in _WRITTEN.items():
+            file: str | None = given.get(name)
+            if file is None or file == STDOUT:
+                continue
+            path = followed(file)
+            problem, advice = obstacle(path)
+            if path in taken:
+                problem, advice = f"{taken[path]} names the same file", "name another"
+            elif path in read and not (option == "-o" and path in rewritten):
+                problem, advice = "this is the file that is read", "name another"
+            if problem:
+                raise InputError(problem, place=f"{option} {file}", advice=advice)
+            taken[path] = option
+        report_form(given.get("report_file"), "--report")
+        return super().invoke(ctx)
 
 
 def obstacle(path: Path) -> tuple[str, str]:
@@ -290,6 +302,13 @@ def write_to(output: str | None, content: bytes) -> bool:
         return False
     write_all({output: content})
     return True
+
+
+def write_report(file: str | None, told: Callable[[ReportForm], str]) -> None:
+    """Write what ``told`` returns in the form that the name of the file says, if one is given."""
+    if file is not None:
+        write_all({file: text_bytes(told(report_form(file)))})
+        note(f"The report is in {file}.\n")
 
 
 def note(text: str) -> None:

@@ -25,7 +25,7 @@ from holdfast.stores import Encrypted, check_store
 from holdfast.text.visible import one_line
 from holdfast.tokens import COUNTERS, counter_for
 
-from .files import note, object_in, obstacle, read_json, within
+from .files import FILE_URL, note, object_in, obstacle, read_json, within
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -249,9 +249,6 @@ def note_unknown(given: Mapping[str, Any]) -> None:
             f"The model {one_line(model)!r} is not known: tokens are counted by {used.name},"
             " an estimate. Check the name, or leave room with --headroom.\n"
         )
-
-
-FILE_URL = "sqlite:///"
 
 
 STORE_KEY = option(

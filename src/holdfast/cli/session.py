@@ -11,14 +11,13 @@ from typing import Any, cast
 import click
 
 from holdfast.cli import group
-from holdfast.files import write_all
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.typed import attributes, is_list
 from holdfast.memory.excerpts import best_place
 from holdfast.memory.times import day_name
 from holdfast.reports.text import WIDTH
-from holdfast.result import TokenUsage, report_form
+from holdfast.result import TokenUsage
 from holdfast.session import Session, View
 from holdfast.session.state import Event
 from holdfast.session.view import too_large
@@ -31,23 +30,20 @@ from holdfast.threads import (
 from .files import (
     STDIN,
     STDOUT,
-    check_output,
-    check_targets,
     confirm,
     json_bytes,
     note,
     object_in,
     read_json,
-    text_bytes,
     within,
     write,
     write_json,
+    write_report,
     write_to,
 )
 from .options import (
     CONFIG,
     COUNTER,
-    FILE_URL,
     JSON,
     LIMITS,
     LLM,
@@ -123,8 +119,6 @@ def on_thread(command: Callable[..., object]) -> Callable[..., object]:
 
     @wraps(command)  # click keeps the options of the command itself on its function
     def asked(store: str, store_key: str | None, thread: str, **given: Any) -> object:
-        targets = {"-o": given.get("output"), "--report": given.get("report_file")}
-        check_targets(targets, store.removeprefix(FILE_URL))
         said = {name: given.get(name) for name in ("model", "counter")}
         with opened(thread, store, store_key, said) as session:
             return command(session, **given)
@@ -216,9 +210,7 @@ def fit(output: str | None, *, soft: bool, as_json: bool, quiet: bool, **asked: 
     holdfast session fit --store agent.db --thread t1 --model gpt-4o --reserve 4000 --query "which
     port?"
     """
-    check_output(output, as_json=as_json)
     store = asked["store"]
-    check_targets({"-o": output}, store.removeprefix(FILE_URL))
     said = {name: asked[name] for name in ("model", "counter", "profile", "redact", "format")}
     said["budget"] = budget_of(asked)
     with within(store), opened(asked["thread"], store, asked["store_key"], said) as session:
@@ -336,10 +328,7 @@ def stats(session: Session, report_file: str | None, *, as_json: bool, **given: 
     \b
     holdfast session stats --store agent.db --thread t1 --report session.html
     """
-    form = report_form(report_file, "--report")
-    if report_file is not None:
-        write_all({report_file: text_bytes(session.report(form))})
-        note(f"The report is in {report_file}.\n")
+    write_report(report_file, session.report)
     if as_json:
         write_json(session.stats().to_dict())
     else:
@@ -374,12 +363,9 @@ def list_threads(
     holdfast session list --store agent.db
     holdfast session list --store agent.db --report store.html
     """
-    form = report_form(report_file, "--report")
-    check_targets({"--report": report_file}, store)
     with _threads(store, store_key) as threads:
         names = threads.threads()
-        if report_file:
-            write_all({report_file: text_bytes(threads.report(form))})
+        write_report(report_file, threads.report)
     if as_json:
         write_json(names)
     else:
