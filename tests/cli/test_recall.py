@@ -139,7 +139,7 @@ def test_an_encrypted_store_opens_with_its_key_alone(run, folder, talk):
     assert (folder / "kept.db").read_bytes() == sealed
     assert "another key" in run(*recalled, "--store-key", "bytes").complaint
     assert "it is not text" in run(*recalled, "--store-key", "binary").complaint
-    assert "there is no such file" in run(*recalled, "--store-key", "absent").complaint
+    assert "No such file" in run(*recalled, "--store-key", "absent").complaint
     assert b"line 7 of the file" not in (folder / "kept.db").read_bytes()
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from holdfast.config import Config, load_config
-from holdfast.files import read_whole
+from holdfast.files import as_input_errors
 from holdfast.formats import FORMATS
 from holdfast.formats.payloads import schemas
 from holdfast.kernel.budget import Budget, written_tokens
@@ -280,14 +280,28 @@ def kept_in(
 def named_in(
     store: str | None, key_file: str | None, *, missing: str = "", option: str = "--store "
 ) -> str | Encrypted | None:
-    """The store of these options, to be opened where it is used."""
+    """The store of these options, to be opened where it is used.
+
+    Raises ConfigError, before any work, for one that ends with this command.
+    """
     if store is None:
         if key_file is not None:
             raise ConfigError(
                 "there is no store to open with it", place="--store-key", advice="give --store too"
             )
         return None
-    url = place_of(store, missing=missing, option=option)
+    problem = advice = ""
+    url = store if "://" in store or store.startswith("memory:") else f"{FILE_URL}{store}"
+    file = Path(url.removeprefix(FILE_URL))
+    if url.startswith("memory:"):
+        problem, advice = "memory is lost when the command ends", "name a file, as originals.db"
+    elif url.startswith(FILE_URL):
+        if missing and not file.exists():
+            problem, advice = "there is no such file", missing
+        elif not (missing and file.is_file()):  # which may be only read
+            problem, advice = obstacle(file)
+    if problem:
+        raise ConfigError(problem, place=f"{option}{store}", advice=advice)
     try:  # a server that opened it at its first request would run until then
         check_store(url)
     except ConfigError as fault:
@@ -295,36 +309,14 @@ def named_in(
     return url if key_file is None else Encrypted(url, _key_in(key_file))
 
 
-def place_of(store: str, *, missing: str = "", option: str = "--store ") -> str:
-    """The URL of a store. Raises ConfigError, before any work, for one that ends with this command.
-
-    ``missing`` is the advice if the store must exist.
-    """
-    problem = advice = ""
-    url = store if "://" in store or store.startswith("memory:") else f"{FILE_URL}{store}"
-    file = url.removeprefix(FILE_URL) if url.startswith(FILE_URL) else ""
-    if missing and file and not Path(file).exists():
-        problem, advice = "there is no such file", missing
-    elif url.startswith("memory:"):
-        problem, advice = "memory is lost when the command ends", "name a file, as originals.db"
-    elif file and not (missing and Path(file).is_file()):  # which may be only read
-        problem, advice = obstacle(Path(file))
-    if problem:
-        raise ConfigError(problem, place=f"{option}{store}", advice=advice)
-    return url
-
-
 def _key_in(file: str) -> bytes | str:
     """The key in a file: 32 bytes, or else a passphrase without its line end."""
-    try:
-        content = read_whole(file)
+    with as_input_errors(
+        f"--store-key {file}", "read", "name a file with 32 bytes or a passphrase"
+    ):
+        content = Path(file).read_bytes()
         is_key = len(content) == imported("holdfast.stores.encrypt:KEY_BYTES")
         return content if is_key else content.decode().rstrip("\r\n")
-    except (InputError, UnicodeDecodeError) as fault:
-        problem = fault.problem if isinstance(fault, InputError) else "it is not text"
-        raise InputError(
-            problem, place=f"--store-key {file}", advice="name a file with 32 bytes or a passphrase"
-        ) from fault
 
 
 def budget_of(given: Mapping[str, Any]) -> Budget:

@@ -363,19 +363,17 @@ def warm() -> None:
 def _listening(settings: Settings) -> socket.socket:
     """The socket. Raises ConfigError if the address cannot be bound."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    address = settings.host, settings.port
     try:
-        found.bind((settings.host, settings.port))
-        found.listen(1_024)  # clients that connect while the caches are filled wait
+        # clients that connect while the caches are filled wait
+        return socket.create_server(address, family=family, backlog=1_024)
     except OSError as fault:
-        found.close()
+        why = str(fault.strerror).partition(" (while")[0]
         raise ConfigError(
-            f"it cannot be listened on ({fault.strerror})",
+            f"it cannot be listened on ({why})",
             place=f"{settings.host}:{settings.port}",
             advice="give another --port, or stop the program that listens there",
         ) from fault
-    return found
 
 
 def _server(settings: Settings, ready: Callable[[], object] | None = None) -> uvicorn.Server:
