@@ -1,7 +1,6 @@
 """``holdfast batch``: many conversations, from files to a file."""
 
 from dataclasses import asdict
-from time import monotonic
 from typing import Any, cast
 
 import click
@@ -83,26 +82,13 @@ def command(
         engine=engine,
         work=work,
         chunk=chunk,
-        progress=progress(_Rate()),
+        progress=progress(lambda done: f"{done:,} conversations done"),
         **options,
     )
     if as_json:
         write_json(asdict(summary))
     else:
         note(_summary_lines(summary, target))
-
-
-class _Rate:
-    """A progress line: how many are done, and how many each second."""
-
-    def __init__(self) -> None:
-        self._begun, self._first = monotonic(), -1
-
-    def __call__(self, done: int) -> str:
-        if self._first < 0:
-            self._first = done
-        rate = (done - self._first) / max(monotonic() - self._begun, 1)
-        return f"{done:,} conversations done, {rate:,.0f} a second"
 
 
 def _summary_lines(summary: Summary, target: str) -> str:

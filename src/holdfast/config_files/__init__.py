@@ -64,12 +64,6 @@ def config_of(
     text: str, name: str, suffix: str = ".toml", *within: str, folder: Path | None = None
 ) -> ConfigFile:
     """Read text in the format of files with this suffix."""
-    if suffix not in READERS:
-        raise ConfigError(
-            f"{suffix!r} is not a form of a configuration file",
-            place=name,
-            advice=f"let its name end in {', '.join(READERS.names())}",
-        )
     head = ".".join(within)
     with inside(name):
         found: object
