@@ -130,7 +130,7 @@ class Processes(_Workers):
         # each thread waits for a process, which another one replaces where it dies
         threads = opened.enter_context(ThreadPoolExecutor(self._number))
         opened.callback(end)
-        return self._number, partial(threads.submit, done), _DiedError
+        return self._number, lambda piece: threads.submit(done, piece), _DiedError
 
 
 def _number(given: str, url: str, example: str) -> int:
@@ -201,21 +201,19 @@ def _serve(work: Callable[[Any], Any], pipe: Connection) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):  # the parent has gone
         while True:
-            outcome = _outcome(work, pipe.recv())
+            piece = pipe.recv()
+            result = fault = None
             try:
-                pipe.send(outcome)
+                result = work(piece)
+            except Exception as raised:  # noqa: BLE001 - the parent raises it
+                raised.add_note(format_exc())
+                fault = raised
+            try:
+                pipe.send((result, fault))
             except OSError:
                 raise
-            except Exception as fault:  # noqa: BLE001 - whatever pickling it raises
-                pipe.send((None, HoldfastError(f"the result cannot be sent: {fault}")))
-
-
-def _outcome(work: Callable[[Any], Any], piece: Any) -> tuple[Any, Exception | None]:
-    try:
-        return work(piece), None
-    except Exception as fault:  # noqa: BLE001 - the parent raises it
-        fault.add_note(format_exc())
-        return None, fault
+            except Exception as unsent:  # noqa: BLE001 - whatever pickling it raises
+                pipe.send((None, HoldfastError(f"the result cannot be sent: {unsent}")))
 
 
 def _end_with_parent() -> None:
@@ -229,12 +227,12 @@ def _end_with_parent() -> None:
 class _Cluster(_Workers):
     """The workers of a cluster."""
 
-    _extra: ClassVar[str]
     _package: ClassVar[str]
 
     def __init__(self, address: str = "", workers: int = 2) -> None:
         self._address, self._workers = address, workers
-        with needed_by(f"a batch on {self._extra.capitalize()}", self._extra):
+        name = type(self).__name__
+        with needed_by(f"a batch on {name}", name.lower()):
             self._tools: Any = import_module(self._package)
 
     @classmethod
@@ -250,7 +248,7 @@ class _Cluster(_Workers):
 class Dask(_Cluster):
     """The workers of a Dask scheduler, or of a local one."""
 
-    _extra, _package = "dask", "dask.distributed"
+    _package = "dask.distributed"
 
     def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
         address = self._address.replace("dask://", "tcp://")
@@ -272,7 +270,7 @@ class Dask(_Cluster):
 class Ray(_Cluster):
     """The machines of a Ray cluster."""
 
-    _extra, _package = "ray", "ray"
+    _package = "ray"
 
     def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
