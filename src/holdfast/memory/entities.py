@@ -117,11 +117,6 @@ def _names(text: str, told: Iterable[str]) -> list[Placed]:
 _COMMON = STOP_WORDS | COURTESY
 
 
-def telling(text: str) -> list[str]:
-    """The meaningful words of the text."""
-    return [word for word in words(text) if word not in _COMMON]
-
-
 def _runs(text: str, told: Iterable[str]) -> Iterator[tuple[bool, list[re.Match[str]]]]:
     """Runs of capitalised words, and whether each begins one of the sentences ``told``."""
     start = 0
