@@ -375,7 +375,7 @@ def test_a_report_of_no_known_form_is_refused(run, kept, folder):
 
 def test_a_thread_needs_a_name(run, kept):
     line = run("session", "stats", "--store", "a.db", "--thread", "").complaint
-    assert line == "--thread: '' names no conversation; give a name as text"
+    assert line == "--thread: '' does not belong here; give a name as text"
 
 
 def test_a_thread_on_a_read_only_disk_is_read(run, kept, monkeypatch):

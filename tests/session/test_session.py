@@ -457,7 +457,7 @@ class TestTheAsynchronousForms:
 @pytest.mark.parametrize("name", [5, None, b"t"])
 def test_a_conversation_has_a_name(name):
     with pytest.raises(
-        ConfigError, match=r"^thread: .* names no conversation; give a name as text$"
+        ConfigError, match=r"^thread: .* does not belong here; give a name as text$"
     ):
         Session(name)
 

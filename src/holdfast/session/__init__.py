@@ -31,7 +31,7 @@ from holdfast.text.visible import amount, first_of
 from holdfast.trace import told_gain
 
 from . import arguments
-from .arguments import SessionOptions, ThreadOptions, Which
+from .arguments import Name, Position, SessionOptions, ThreadOptions, Which, Words
 from .log import Thread
 from .maintenance import Exclusive, Upkeep
 from .recall import FactReader, MessageVectors, Past, Recalled
@@ -160,10 +160,10 @@ class Session(ClosedAfterUse):
 
         The log keeps the earlier content, and ``undo`` brings it back.
         """
-        why = arguments.words("reason", reason)
+        check_type(reason, Words, "reason")
         with self._refreshed() as own:
             position = self._known(which)
-            event = own.edit(position, message, why)
+            event = own.edit(position, message, reason)
             self._upkeep.found([position])
             return event
 
@@ -187,11 +187,12 @@ class Session(ClosedAfterUse):
 
         ``by`` says who asked for it.
         """
-        noted, whose = arguments.words("text", text), arguments.words("by", by)
+        check_type(text, Words, "text")
+        check_type(by, Words, "by")
         # lone surrogates would be in every view
-        sendable = noted.encode("utf-8", "replace").decode()
+        sendable = text.encode("utf-8", "replace").decode()
         with self._refreshed() as own:
-            return own.record("note", f"asked by the {whose}", {"text": sendable})
+            return own.record("note", f"asked by the {by}", {"text": sendable})
 
     def forget(self, note: Event | int | Fact) -> Event:
         """Remove a note or a fact from views; the log keeps it.
@@ -229,7 +230,8 @@ class Session(ClosedAfterUse):
         with self._refreshed() as own:
             made = copy(self)
             kept = own.store if store is None else made._keep(store)  # noqa: SLF001 - one of ours
-            own.copy_to(kept, arguments.thread(thread))
+            check_type(thread, Name, "thread")
+            own.copy_to(kept, thread)
             made._begin(thread, kept)  # noqa: SLF001 - as above
             return made
 
@@ -475,14 +477,14 @@ class Session(ClosedAfterUse):
 
     def _marked(self, kind: Literal["delete", "pin"], reason: str, which: Sequence[Which]) -> Event:
         """Record an event on these messages and the messages that belong to them."""
-        why = arguments.words("reason", reason)
+        check_type(reason, Words, "reason")
         if not which:
             raise ConfigError(
                 "no message is named", place="message", advice="give positions or ids"
             )
         with self._refreshed() as own:
             positions = own.exchanges([self._known(each) for each in which])
-            return own.record(kind, why, {"positions": positions})
+            return own.record(kind, reason, {"positions": positions})
 
     def _keep(self, store: str | KeyValueStore) -> LogStore:
         """Open the store of this session, which it closes if it has opened it itself."""
@@ -497,7 +499,8 @@ class Session(ClosedAfterUse):
         """Read everything that is kept in memory from the store."""
         options = self._options
         clock = arguments.clock(options.own.clock)
-        self._thread = Thread(arguments.thread(thread), store, clock, options.meter, options.format)
+        check_type(thread, Name, "thread")
+        self._thread = Thread(thread, store, clock, options.meter, options.format)
         vectors = MessageVectors.of(self._thread, wanted=options.own.vectors)
         self._past = Past(self._thread, vectors, options.mask)
         self._last_fit = LastFit(grows=self._thread.state.messages > 0)
@@ -520,7 +523,7 @@ class Session(ClosedAfterUse):
         return NotFoundError(str(which), where=f"thread {self._thread.name!r}{advice}")
 
     def _position(self, which: Which) -> int | None:
-        named = arguments.which(which)
-        if isinstance(named, str):
-            return self._thread.position_of(named)
-        return named if named >= 0 else named + self._thread.state.messages
+        check_type(which, Position, "message")
+        if isinstance(which, str):
+            return self._thread.position_of(which)
+        return which if which >= 0 else which + self._thread.state.messages

@@ -46,19 +46,16 @@ Which = int | str
 """A message: its position (negative from the end), or the id with which it was appended."""
 
 
-def words(place: str, given: str) -> str:
-    """The given text, which may not be empty."""
-    check_type(given, str, place)
-    if not given.strip():
-        raise ConfigError("it is empty", place=place, advice="give text")
-    return given
-
-
-def thread(value: object) -> str:
-    """The name of a thread."""
-    if not isinstance(value, str) or not value:
-        raise _refused("thread", value, "names no conversation", "give a name as text")
-    return value
+Position = Annotated[
+    object,
+    Only(
+        "its position, or the id that it was appended with",
+        lambda value: isinstance(value, str) or is_whole(value),
+    ),
+]
+Words = Annotated[str, Only("text that is not empty", lambda text: bool(text.strip()))]
+Name = Annotated[str, Only("a name as text", bool)]
+_Number = Annotated[object, Only("one of history(), or its number", is_whole)]
 
 
 def messages(given: Sequence[object]) -> None:
@@ -77,23 +74,10 @@ def messages(given: Sequence[object]) -> None:
         )
 
 
-def which(value: object) -> Which:
-    """A position or an id."""
-    if not isinstance(value, str) and not is_whole(value):
-        raise _refused(
-            "message",
-            value,
-            "names no message",
-            "give its position, or the id that it was appended with",
-        )
-    return value
-
-
-def event(value: object) -> int:
+def event(value: Any) -> int:
     """The number of an event."""
-    number: object = value.number if isinstance(value, Event) else value
-    if not is_whole(number):
-        raise _refused("event", value, "is not an event", "give one of history(), or its number")
+    number: int = value.number if isinstance(value, Event) else value
+    check_type(number, _Number, "event")
     return number
 
 
@@ -121,29 +105,24 @@ def _seconds(place: str, value: object, advice: str) -> float:
     is_flag = isinstance(seconds, bool)
     if isinstance(seconds, int | float) and not is_flag and _FIRST < seconds < _END:
         return float(seconds)
-    raise _refused(place, value, "is not a time", advice)
+    raise ConfigError(f"{value!r:.60} is not a time", place=place, advice=advice)
 
 
-def names(value: Sequence[object], messages: Sequence[object]) -> list[str]:
+def names(value: Sequence[str], messages: Sequence[object]) -> list[str]:
     """The given ids, one for each message; by default those in the messages' field ``id``."""
     if not value:
         found = (
             each.get("id") if is_object(each) else getattr(each, "id", None) for each in messages
         )
         return [name if isinstance(name, str) else "" for name in found]
-    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-        raise _refused("ids", value, "are not ids", "give a list of texts, one for each message")
+    check_type(value, tuple[str, ...], "ids")
     if len(value) != len(messages):
         raise ConfigError(
             f"{amount(len(value), 'id')} for {amount(len(messages), 'message')}",
             place="ids",
             advice="give one for each message",
         )
-    return list(map(str, value))
-
-
-def _refused(place: str, value: object, problem: str, advice: str) -> ConfigError:
-    return ConfigError(f"{value!r:.60} {problem}", place=place, advice=advice)
+    return list(value)
 
 
 def _condenses(given: object) -> bool:
