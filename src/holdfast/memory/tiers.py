@@ -6,17 +6,17 @@ or split keeps its id, and its metadata record what happened.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import accumulate
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from holdfast.kernel.errors import ConfigError
-from holdfast.kernel.typed import Fraction, Positive, check_fields
+from holdfast.kernel.typed import Fraction, Positive, check_fields, check_type
 from holdfast.text.fit import LONG_TOKEN, Count, clip
+from holdfast.text.pieces import end_of_clause
 from holdfast.text.sentences import sentences
 from holdfast.text.words import STOP_WORDS, reads_as_words, words
 
@@ -40,8 +40,6 @@ _LEAST_SHARE = 0.25
 # characters that are searched for the end of a word; a longer run is data, and all of a long piece
 # takes thirteen times as long
 _LONGEST_WORD = 200
-_WORDS = (re.compile(r"\s(?=\S)"), re.compile(r"[^\w\s](?=\w)|[。，、；：！？]"))
-"""The ends of words; the second for scripts without spaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,25 +174,18 @@ def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:
     while at < len(text):
         rest = text[at : at + LONG_TOKEN * most]
         head = clip(rest, most, count, rate=rate) or rest[:1]
-        end = at + len(head)
-        if end < len(text):
-            head = head[: _joint(text[at : end + 1], len(head))]
+        if at + len(head) < len(text):
+            head = head[: _joint(head)]
         parts.append(head)
         at += len(head)
     return parts
 
 
-def _joint(text: str, size: int) -> int:
-    """Where to cut within ``size`` characters: after the last line, else after the last word."""
-    line = text.rfind("\n", size // 2, size) + 1  # half of the piece is left
-    if line or text[size].isspace():
-        return line or size
-    for end in _WORDS:
-        least = max(0, size - _LONGEST_WORD)
-        found = [word.end() for word in end.finditer(text, least, size + 1) if word.end() <= size]
-        if found:
-            return found[-1]
-    return size
+def _joint(text: str) -> int:
+    """Where to cut near the end of the text: after its last line, else after a clause or a word."""
+    size = len(text)
+    line = text.rfind("\n", size // 2) + 1  # half of the piece is left
+    return line or end_of_clause(text, max(0, size - _LONGEST_WORD), size)
 
 
 def demote(
@@ -301,15 +292,6 @@ Tier = Literal["hot", "warm", "cold"]
 TIERS: tuple[Tier, ...] = ("hot", "warm", "cold")
 
 
-def _of(held: object, tier: Tier) -> Any:
-    """What an object has for this tier. Raises ConfigError for an unknown tier."""
-    if tier not in TIERS:
-        raise ConfigError(
-            f"there is no tier named {tier!r}", place="tier", advice=f"known are {', '.join(TIERS)}"
-        )
-    return getattr(held, tier)
-
-
 @dataclass(frozen=True, slots=True)
 class TierSizes:
     """The sizes of the tiers in tokens, and when they are emptied (V.4 to V.7)."""
@@ -335,7 +317,8 @@ class TierSizes:
 
     def of(self, tier: Tier) -> int:
         """The size of the tier. Raises ConfigError for an unknown tier."""
-        size: int = _of(self, tier)
+        check_type(tier, Tier, "tier")
+        size: int = getattr(self, tier)
         return size
 
 
@@ -359,7 +342,8 @@ class Tiers:
 
     def of(self, tier: Tier) -> tuple[Segment, ...]:
         """The segments of the tier. Raises ConfigError for an unknown tier."""
-        held: tuple[Segment, ...] = _of(self, tier)
+        check_type(tier, Tier, "tier")
+        held: tuple[Segment, ...] = getattr(self, tier)
         return held
 
     def all(self) -> tuple[Segment, ...]:

@@ -181,14 +181,14 @@ def clauses(line: str, longest: int = LONGEST, whole: int = 0) -> list[str]:
     start = 0
     while len(line) - start > longest:
         end = _end_of_sentence(line, start, longest, whole) if whole else 0
-        end = end or _end_of_clause(line, start, start + longest)
+        end = end or end_of_clause(line, start, start + longest)
         parts.append(line[start:end].strip())
         start = end
     parts.append(line[start:].strip())
     return [part for part in parts if part]
 
 
-def _end_of_clause(line: str, start: int, most: int) -> int:
+def end_of_clause(line: str, start: int, most: int) -> int:
     """The last place to cut before ``most``: no short part, if no name is cut for it."""
     window = line[start:most]
     for least, border in product((len(window) // 2, 1), _BORDERS):
