@@ -162,14 +162,18 @@ def _telling(event: StreamEvent, close: Shortlist) -> Telling:
 
 def _clauses(sentence: str) -> list[str]:
     """Its clauses; what denies or decides something is not parted, or might say the opposite."""
+    longest = LONGEST // 2
+    if len(sentence) <= longest:  # as most are
+        return clauses(sentence)
     stays = concludes(sentence) or not NEGATIONS.isdisjoint(words(sentence))
-    return clauses(sentence, LONGEST // 2, WHOLE if stays else 0)
+    return clauses(sentence, longest, WHOLE if stays else 0)
 
 
 # the text of a turn, in which each part begins with who said it
 
 _ROLES: dict[str, Role] = {"User": "user", "Assistant": "assistant", "System": "system"}
 CALL, RESULT = "Call", "Result"
+_OUTPUT = 600  # characters of a message above which its kind is looked for, which takes time
 
 
 class Block(NamedTuple):
@@ -241,7 +245,7 @@ def _event(part: Block) -> StreamEvent:
     name, body = part.name, part.body
     if name == CALL:
         return StreamEvent("act", *_call(part), 0, 0)
-    is_output = taken_apart(body) is not None
+    is_output = (not name or len(body) > _OUTPUT) and taken_apart(body) is not None
     if name == RESULT or (is_output and not name):
         return StreamEvent("outcome", "tool", body, 0, 0, part.act)
     if name in _ROLES:
