@@ -21,12 +21,12 @@ from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 from prometheus_client import generate_latest
 
 import holdfast
-from holdfast import telemetry
 from holdfast.cost import Costs
 from holdfast.kernel.compressor import Plan, ask
 from holdfast.kernel.ports import All, Complete, Embed, Load, Read, Save, Write
 from holdfast.providers.prices import Price
 from holdfast.providers.scripted import Scripted
+from holdfast.telemetry import spans as telemetry
 from tests.stores.doubles import AwaitedTextStore, TextStore
 from tests.talks import Somebody, agent_run
 

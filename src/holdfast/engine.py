@@ -38,9 +38,9 @@ from holdfast.result import (
 )
 from holdfast.runtime import Rounds, Runtime
 from holdfast.stores import open_store
+from holdfast.telemetry import traced
 from holdfast.text.keyed import of_thread
 from holdfast.tokens import window_of
-from holdfast.trace import traced
 
 if TYPE_CHECKING:
     from holdfast.cost import Costs

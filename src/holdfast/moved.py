@@ -41,7 +41,7 @@ _MOVED = """
     stores.artifacts stores.artifacts.store
     stores.protocols stores.capabilities
     text.importance text.scoring
-    trace tracing
+    telemetry trace tracing
 """
 _ROWS = [line.split() for line in _MOVED.strip().splitlines()]
 MOVED = {old: new for new, *olds in _ROWS for old in olds}

@@ -19,8 +19,8 @@ from holdfast.model_usage import CallRecords, ModelCall
 from holdfast.providers import name_of, provider_of
 from holdfast.providers.prices import price_of
 from holdfast.providers.vendor import TransientError, VendorModel
+from holdfast.telemetry import traced_call
 from holdfast.text.visible import encodable, fault_line
-from holdfast.trace import traced_call
 
 from .cache import CompressionCache, Vector, key_of
 from .event_loop import in_thread

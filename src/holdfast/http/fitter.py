@@ -29,8 +29,8 @@ from holdfast.kernel.transcript import Format
 from holdfast.options import Options, check, chosen, lists_options
 from holdfast.providers.vendor import refusal
 from holdfast.result import CompressionResult
+from holdfast.telemetry import log
 from holdfast.tokens import window_of
-from holdfast.trace import log
 
 from .requests import (
     Budgets,

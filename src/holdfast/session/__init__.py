@@ -27,8 +27,8 @@ from holdfast.stores.excerpts import excerpt
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.key_logs import LogsOverKeys
 from holdfast.stores.protocols import ClosedAfterUse, Closes, LogStore, settled
+from holdfast.telemetry import told_gain
 from holdfast.text.visible import amount, first_of
-from holdfast.trace import told_gain
 
 from . import arguments
 from .arguments import Name, Position, SessionOptions, ThreadOptions, Which, Words

@@ -19,11 +19,11 @@ from holdfast.memory.index import Retrieval
 from holdfast.memory.messages import Remembered, VectorSource
 from holdfast.providers import has_local_vectors, open_embedder
 from holdfast.stores.protocols import GetsBytes, SetsBytes, settled
+from holdfast.stream.protocol import protocol_of
 from holdfast.text.memo import Memo
 from holdfast.text.similarity import Scores, best_of
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import stem, terms
-from holdfast.text_protocol import protocol_of
 
 from .log import LINES, NEWEST, Thread, told_of
 from .state import Span, holds

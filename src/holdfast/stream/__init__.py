@@ -2,7 +2,7 @@
 
 Material is logs, code and files in a message of a user. If it is unclear, a passage counts as
 words: words are never shortened while anything else can be. How an agent writes acts as text, and
-how their outputs begin, `text_protocol` knows.
+how their outputs begin, ``protocol`` knows.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,7 +19,6 @@ from holdfast.kernel.messages import (
     ToolCall,
     ToolResult,
 )
-from holdfast.senders import Roles, heard_as
 from holdfast.text.failures import refuses, reports_failure
 from holdfast.text.items import Item, item_of
 from holdfast.text.words import (
@@ -29,7 +28,9 @@ from holdfast.text.words import (
     unwrapped,
     wraps_words,
 )
-from holdfast.text_protocol import NATIVE, Protocol, ending, protocol_of
+
+from .protocol import NATIVE, Protocol, ending, protocol_of
+from .senders import Roles, heard_as
 
 UNCLEAR = "reply"
 """The speaker of words that a person or a program may have written in answer to an act.

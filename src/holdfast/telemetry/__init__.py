@@ -82,5 +82,5 @@ def _telemetry(kind: str, *about: object) -> Annotated:
     """A span of this kind, if the program has loaded OpenTelemetry; else nothing."""
     with suppress(ImportError):  # some other package of that name space, without the API
         if "opentelemetry" in sys.modules:
-            return cast("Annotated", imported(f"holdfast.telemetry:{kind}")(*about))
+            return cast("Annotated", imported(f"holdfast.telemetry.spans:{kind}")(*about))
     return nullcontext(lambda *_: None)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from holdfast.kernel.messages import Message, Messages, Role
 from holdfast.text.words import masked, may_be_said, may_be_typed
-from holdfast.text_protocol import Protocol, protocol_of
+
+from .protocol import Protocol, protocol_of
 
 Roles = Mapping[tuple[Role, str], Role]
 """In which role those speak who are known, by the role and the name of their messages."""

@@ -38,7 +38,8 @@ from holdfast.text.words import (
     words,
     wraps_words,
 )
-from holdfast.text_frames import (
+
+from .frames import (
     LONG,
     OPENING,
     PICTURE,
@@ -51,7 +52,7 @@ from holdfast.text_frames import (
     frames_outputs,
     named_in,
 )
-from holdfast.text_scratchpad import Scratchpad, scratchpad_of
+from .scratchpad import Scratchpad, scratchpad_of
 
 # times that a regularity must appear, and in half of the messages that could show it; in recorded
 # runs 1 and 6 kept less
