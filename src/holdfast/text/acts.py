@@ -6,11 +6,7 @@ from itertools import pairwise, starmap
 
 from .json_values import Value, dump, values_in
 from .pieces import GAP, Piece, clauses, passages
-from .words import is_sentence, unfenced
-
-_OPENING = re.compile(r"\s*<([A-Za-z][\w.-]*)((?:[=\s][^<>]{0,200})?)>")
-_NAMED = re.compile(r"(?:\s+name)?\s*=\s*[\"']?([^\"'\s]+)[\"']?\s*\Z")
-
+from .words import elements, is_sentence, unfenced
 
 Call = tuple[str, list[tuple[str, str]]]
 """A name, and the arguments, each with its key."""
@@ -84,25 +80,6 @@ def calls_in(text: str) -> list[Call]:
             ]
         else:
             found.append((name, fields or [("", inner)]))
-    return found
-
-
-def elements(text: str) -> list[tuple[str, str]]:
-    """The names and contents of the elements in a row that a text consists of, or none."""
-    found: list[tuple[str, str]] = []
-    at, end = 0, len(text.rstrip())
-    while at < end:
-        opening = _OPENING.match(text, at)
-        if opening is None:
-            return []
-        close = f"</{opening[1]}>"
-        stop = text.find(close, opening.end())
-        if stop < 0:
-            return []
-        named = _NAMED.match(opening[2])
-        name = named[1] if named else f"{opening[1]}{opening[2]}"
-        found.append((name, text[opening.end() : stop].strip()))
-        at = stop + len(close)
     return found
 
 

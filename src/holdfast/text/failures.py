@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from itertools import takewhile
 
-from .acts import elements
 from .importance import FAILURE, TROUBLE, alarm
 from .json_values import Value, dump, parse
 from .memo import Memo
 from .question import words_of_name
 from .visible import as_shown
-from .words import stem, unwrapped, words
+from .words import elements, stem, unwrapped, words
 
 # characters; a longer output says more than that the act failed. Half and double kept as much of
 # recorded runs

@@ -209,10 +209,12 @@ def _without_inflection(word: str) -> str:
 # what a person says, and material within it
 
 FENCES = ("```", "~~~")
-_TAG = re.compile(r"<([A-Za-z][\w.-]*)[^<>]*>")
 """The marks of a fenced block in Markdown."""
 
 _FENCE = re.compile(r"^[ \t]{0,3}(?:```|~~~)", re.MULTILINE)
+
+_OPENING = re.compile(r"\s*<([A-Za-z][\w.-]*)((?:[=\s][^<>]{0,200})?)>")
+_NAMED = re.compile(r"(?:\s+name)?\s*=\s*[\"']?([^\"'\s]+)[\"']?\s*\Z")
 
 _SENTENCE_ENDS = tuple(".!?:,。！？：؟۔।")
 # before a mark that is part of a command: ``ls -la .``, ``cd ..``, ``echo $?``
@@ -246,14 +248,31 @@ def fences(text: str) -> list[int]:
     return [mark.start() for mark in _FENCE.finditer(text)] if has_marks else []
 
 
+def elements(text: str) -> list[tuple[str, str]]:
+    """The names and contents of the elements in a row that a text consists of, or none."""
+    found: list[tuple[str, str]] = []
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        opening = _OPENING.match(text, at)
+        if opening is None:
+            return []
+        close = f"</{opening[1]}>"
+        stop = text.find(close, opening.end())
+        if stop < 0:
+            return []
+        named = _NAMED.match(opening[2])
+        name = named[1] if named else f"{opening[1]}{opening[2]}"
+        found.append((name, text[opening.end() : stop].strip()))
+        at = stop + len(close)
+    return found
+
+
 def unwrapped(text: str) -> str:
     """The text within the one element, or the one fence, that a text consists of."""
-    bare = text.strip()
-    if tag := _TAG.match(bare):
-        closing = f"</{tag[1]}>"
-        is_one = bare.find(closing) == len(bare) - len(closing)
-        return bare[tag.end() : -len(closing)].strip("\n") if is_one else text
-    return unfenced(text) if len(fences(bare)) == 2 else text
+    within = elements(text)
+    if len(within) == 1:
+        return within[0][1]
+    return unfenced(text) if len(fences(text)) == 2 else text
 
 
 def unfenced(text: str) -> str:
