@@ -67,7 +67,7 @@ def test_messages_of_another_vendor_are_refused_and_not_taken_for_broken_ones():
 
 def test_each_rule_that_was_mended_is_a_step_with_its_tokens():
     result = repair([*BROKEN, {"role": "assistant", "content": None}])
-    assert [step.name for step in result.steps] == ["as_published", "tool_exchange_whole"]
+    assert [step.name for step in result.steps] == ["content_given", "tool_exchange_whole"]
     assert [step.applied for step in result.steps] == [True, True]
     assert result.steps[0].after == result.steps[1].before
     assert result.metrics.tokens_after == result.steps[-1].after == result.tokens

@@ -43,12 +43,6 @@ OPENAI_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
         {"maxItems": 128},
         "https://github.com/openai/openai-dotnet/issues/317",
     ),
-    (
-        "ChatCompletionAssistantMessageParam",
-        "tool_calls",
-        {"minItems": 1},
-        "https://github.com/openai/openai-python/issues/2061",
-    ),
     *(
         (
             name,
@@ -69,18 +63,6 @@ OPENAI_LIMITS: tuple[tuple[str, str, Schema, str], ...] = (
     ),
 )
 """Type, field, limit and where it is written."""
-
-OPENAI_EMPTY: Schema = {"default": ""}
-"""An empty text is taken: https://github.com/vercel/ai/pull/14950"""
-_NOTHING: Schema = {"enum": [None, ""]}
-OPENAI_SAID: Schema = {
-    "if": {
-        "properties": dict.fromkeys(("tool_calls", "function_call", "refusal", "audio"), _NOTHING)
-    },
-    "then": {"properties": {"content": OPENAI_EMPTY}, "required": ["content"]},
-}
-"""Content may be null only beside a call, a refusal or sound;
-https://github.com/run-llama/llama_index/pull/17921"""
 
 OPENAI_TOOLS: Schema = {
     "type": "array",
@@ -226,11 +208,10 @@ def openai_chat() -> Schema:
     for name, definition in definitions.items():
         if name.endswith("MessageParam"):
             roles[definition["properties"]["role"]["const"]] = {"$ref": name}
-            content = definition["properties"]["content"]
-            _least_one(content)
-            if "content" in definition["required"]:
-                content |= OPENAI_EMPTY
-    definitions["ChatCompletionAssistantMessageParam"] |= OPENAI_SAID
+            _least_one(definition["properties"]["content"])
+            definition["required"] = [
+                field for field in definition["required"] if field != "content"
+            ]
     limits = {"call_id": CALL_ID}
     source = "openai.types.chat.ChatCompletionMessageParam"
     return {

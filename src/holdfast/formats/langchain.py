@@ -16,6 +16,7 @@ from . import LANGCHAIN_ROLES, langchain_fields, langchain_type, langchain_wrap
 from .convert import shown
 from .openai_chat import OpenAIChat
 from .payloads import Located, Node, Object, is_list, is_object, objects_in, parsed_object
+from .rules.messages import CallListNotEmpty, ContentGiven
 from .wire import FrameworkWire
 
 _TYPES: Mapping[str, str] = {role: kind for kind, role in LANGCHAIN_ROLES.items()} | {
@@ -31,6 +32,9 @@ class LangChain(FrameworkWire, OpenAIChat):
     """Messages of ``langchain_core``."""
 
     name = "langchain"
+    rules = tuple(
+        rule for rule in OpenAIChat.rules if not isinstance(rule, CallListNotEmpty | ContentGiven)
+    )
 
     def view(self, original: object) -> Object:
         """The message in the form of Chat Completions; other fields are passed through."""

@@ -11,7 +11,7 @@ from holdfast.kernel.messages import Media, Part, Parts, Reasoning, Text, ToolCa
 from . import CHAT_CARRIERS
 from .payloads import ROLES, Located, LocatedPart, Node, Object, joined, schemas
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
-from .rules.messages import AtLeastOne, KnownRoles
+from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
 from .wire import LABEL, Glance, ObjectWire
 
 
@@ -24,6 +24,8 @@ class OpenAIChat(ObjectWire):
     rules: Rules = (
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant", "tool", "function"),
+        CallListNotEmpty(),
+        ContentGiven(),
         OpenAIExchanges(),
         ResultsRightAfter(),
         UniqueCallIds(everywhere=False),

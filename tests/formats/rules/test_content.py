@@ -15,15 +15,19 @@ from tests.formats.rules.messages import (
     user,
 )
 
-NOT_EMPTY, TRIMMED, PUBLISHED = "message_not_empty", "final_text_trimmed", "as_published"
+NOT_EMPTY, TRIMMED, GIVEN, CALLS = (
+    "message_not_empty",
+    "final_text_trimmed",
+    "content_given",
+    "call_list_not_empty",
+)
 
 
 def test_content_may_be_null_where_something_stands_in_its_place():
     refusing = {"role": "assistant", "content": None, "refusal": "No."}
     speaking = {"role": "assistant", "content": None, "audio": {"id": "audio_1"}}
     assert (
-        broken_at(PUBLISHED, [user("x"), calling("a"), tool("a"), refusing, speaking], "openai")
-        == []
+        broken_at(GIVEN, [user("x"), calling("a"), tool("a"), refusing, speaking], "openai") == []
     )
 
 
@@ -38,15 +42,15 @@ def test_content_may_be_null_where_something_stands_in_its_place():
     ],
 )
 def test_content_that_is_missing_becomes_an_empty_text(message):
-    assert broken_at(PUBLISHED, [message], "openai") == [0]
-    assert mended(PUBLISHED, [message], "openai") == [{**message, "content": ""}]
+    assert broken_at(GIVEN, [message], "openai") == [0]
+    assert mended(GIVEN, [message], "openai") == [{**message, "content": ""}]
 
 
 def test_an_empty_list_of_calls_goes_and_the_message_stays():
-    before = [{"role": "assistant", "content": "x", "tool_calls": []}, user("y")]
-    assert broken_at(PUBLISHED, before, "openai") == [0]
-    after = mended(PUBLISHED, before, "openai")
-    assert after[0] == {"role": "assistant", "content": "x"}
+    before = [{"role": "assistant", "content": "x", "tool_calls": [], "id": 7}, user("y")]
+    assert broken_at(CALLS, before, "openai") == [0]
+    after = mended(CALLS, before, "openai")
+    assert after[0] == {"role": "assistant", "content": "x", "id": 7}
     assert same(after, before) == [None, 1]
 
 

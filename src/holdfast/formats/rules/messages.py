@@ -21,6 +21,7 @@ from . import (
     wire_of,
     with_blocks,
     with_fields,
+    without_field,
 )
 
 CONTINUES = "[conversation continues]"
@@ -146,6 +147,38 @@ class KnownRoles(MessageByMessage):
 
 
 _EMPTY = "the message is empty"
+
+
+class ContentGiven(MessageByMessage):
+    """Chat Completions: content may be null only in a message with a call, a refusal or sound."""
+
+    name = "content_given"
+
+    def problem(self, message: Message) -> str:
+        """Content that is null, without one of these."""
+        value = original(message)
+        others = map(value.get, ("tool_calls", "function_call", "refusal", "audio"))
+        if value.get("content") is not None or any(others):
+            return ""
+        return "content is null, and the message calls no tool"
+
+    def mended(self, message: Message) -> Message:
+        """The message with an empty text, which is accepted."""
+        return with_fields(message, content="")
+
+
+class CallListNotEmpty(MessageByMessage):
+    """Chat Completions: a list of tool calls has at least one."""
+
+    name = "call_list_not_empty"
+
+    def problem(self, message: Message) -> str:
+        """An empty list instead of null or no field."""
+        return "tool_calls is an empty list" if original(message).get("tool_calls") == [] else ""
+
+    def mended(self, message: Message) -> Message:
+        """The message without the field."""
+        return without_field(message, "tool_calls")
 
 
 class NotEmpty(MessageByMessage):

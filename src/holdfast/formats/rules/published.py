@@ -108,9 +108,8 @@ class WireSchema:
     def mended(self, value: Any, schema: Schema) -> Any:
         """The value with the smallest repair; what only a person can know stays wrong.
 
-        Unknown fields and empty texts and lists are dropped. What is missing and known is filled
-        in, such as a type; an object becomes JSON text or the reverse if that is expected, and a
-        part of unknown type becomes text.
+        Unknown fields and empty texts are dropped. A missing type is filled in, an object becomes
+        JSON text or the reverse if that is expected, and a part of unknown type becomes text.
         """
         if not schema or value is None:
             return value
@@ -118,8 +117,8 @@ class WireSchema:
         if problem:
             return self._recast(value, schema)
         if is_list(value):
-            if not value and branch.get("minItems"):
-                return "" if self._accepts("string", schema) else None
+            if not value and branch.get("minItems") and self._accepts("string", schema):
+                return ""
             inner, nothing = branch.get("items", {}), {(".text", _EMPTY), ("", _BARE)}
             return [
                 self.mended(item, inner)
@@ -129,21 +128,17 @@ class WireSchema:
         if not is_object(value):
             return value
         fields = branch.get("properties", {})
-        kept: dict[str, Any] = {}
-        for name, inner in value.items():
-            now = self.mended(inner, fields.get(name, {}))
-            stays = self.nulls if inner is None else now is not None
-            if stays and (name in fields or not _is_closed(branch)):
-                kept[name] = now
-        known = {
-            name: fields[name].get("const", fields[name].get("default"))
-            for name in branch.get("required", ())
-            if kept.get(name) is None and fields[name].keys() & {"const", "default"}
+        kept = {
+            name: self.mended(inner, fields.get(name, {}))
+            for name, inner in value.items()
+            if (name in fields or not _is_closed(branch)) and (inner is not None or self.nulls)
         }
-        whole = {**known, **kept, **known}
-        if "if" in branch and not any(self.flaws(whole, branch["if"], "")):
-            return self.mended(whole, branch["then"])
-        return whole
+        constants = {
+            name: fields[name]["const"]
+            for name in branch.get("required", ())
+            if kept.get(name) is None and "const" in fields[name]
+        }
+        return {**constants, **kept, **constants}
 
     def _recast(self, value: Any, schema: Schema) -> Any:
         if is_object(value) or is_list(value):
