@@ -6,8 +6,12 @@ from importlib import import_module
 
 import pytest
 
+from holdfast import telemetry
 from holdfast.calls import cache
+from holdfast.memory.forms import RuleCondenser
 from holdfast.moved import MOVED
+from holdfast.session import turns
+from holdfast.telemetry import spans
 
 
 @pytest.mark.parametrize("old", MOVED)
@@ -22,3 +26,10 @@ def test_an_old_name_can_be_imported_from():
     with pytest.warns(DeprecationWarning, match="is now holdfast.calls.cache"):
         from holdfast.cache.lru import Lru
     assert Lru is cache.Lru
+
+
+def test_a_name_that_moved_out_of_its_module_is_found_there_and_warns():
+    with pytest.warns(DeprecationWarning, match="is now in holdfast.telemetry.spans"):
+        assert telemetry.span is spans.span
+    with pytest.warns(DeprecationWarning, match="is now in holdfast.memory.forms"):
+        assert turns.TurnCondenser is RuleCondenser

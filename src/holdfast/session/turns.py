@@ -9,6 +9,7 @@ from math import inf
 
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Text, ToolCall, ToolResult
+from holdfast.kernel.registry import moved_names
 from holdfast.memory.excerpts import speaker_of
 from holdfast.memory.forms import CALL, RESULT, opening
 from holdfast.memory.messages import Remembered
@@ -197,3 +198,6 @@ def covered(segment: Segment) -> range:
     """The positions of its messages, and of the system messages between them."""
     first, last = ends(segment.origin)
     return range(first, last + 1)
+
+
+__getattr__ = moved_names(__name__, {"TurnCondenser": "holdfast.memory.forms:RuleCondenser"})

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from time import perf_counter
 from typing import cast
 
-from holdfast.kernel.registry import imported
+from holdfast.kernel.registry import imported, moved_names
 from holdfast.kernel.typed import attributes
 from holdfast.model_usage import ModelCall, ModelUsage
 from holdfast.result import CompressionResult, Net
@@ -84,3 +84,8 @@ def _telemetry(kind: str, *about: object) -> Annotated:
         if "opentelemetry" in sys.modules:
             return cast("Annotated", imported(f"holdfast.telemetry.spans:{kind}")(*about))
     return nullcontext(lambda *_: None)
+
+
+__getattr__ = moved_names(
+    __name__, dict.fromkeys(("span", "call_span"), "holdfast.telemetry.spans")
+)
