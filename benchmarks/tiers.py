@@ -15,10 +15,11 @@ from time import process_time
 from typing import Any
 
 from holdfast.memory import remembered
-from holdfast.memory.forms import HEAVY, LIGHT, RuleCondenser, events_in, opening
+from holdfast.memory.forms import HEAVY, LIGHT, RuleCondenser
 from holdfast.memory.tiers import TierSizes, by_time, split
 from holdfast.memory.times import day_name
 from holdfast.session import Session
+from holdfast.session.turns import TurnCondenser, events_in, opening
 from holdfast.tokens import meter_for
 
 from .quality.bench import kinds, recorded
@@ -74,7 +75,7 @@ def shares(texts: Iterable[tuple[str, str]], level: int) -> tuple[dict[str, list
     kept: defaultdict[str, list[bool]] = defaultdict(list)
     whole = short = 0
     for text, said in texts:
-        form = RuleCondenser().condense(text, level, COUNT)
+        form = TurnCondenser().condense(text, level, COUNT)
         whole, short = whole + COUNT(text), short + COUNT(form)
         for kind, pattern in SAID.items():
             kept[kind] += [_is_kept(kind, one, form) for one in set(pattern.findall(said))]

@@ -8,9 +8,7 @@ import pytest
 
 from holdfast import telemetry
 from holdfast.calls import cache
-from holdfast.memory.forms import RuleCondenser
 from holdfast.moved import MOVED
-from holdfast.session import turns
 from holdfast.telemetry import spans
 
 
@@ -31,5 +29,3 @@ def test_an_old_name_can_be_imported_from():
 def test_a_name_that_moved_out_of_its_module_is_found_there_and_warns():
     with pytest.warns(DeprecationWarning, match="is now in holdfast.telemetry.spans"):
         assert telemetry.span is spans.span
-    with pytest.warns(DeprecationWarning, match="is now in holdfast.memory.forms"):
-        assert turns.TurnCondenser is RuleCondenser

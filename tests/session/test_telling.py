@@ -7,9 +7,10 @@ import pytest
 
 from benchmarks.tiers import pieces, shares
 from holdfast.compressors.digest import noted
-from holdfast.memory.forms import HEAVY, LIGHT, RuleCondenser, events_in, opening
+from holdfast.memory.forms import HEAVY, LIGHT
 from holdfast.memory.tiers import TierSizes
 from holdfast.session import Session
+from holdfast.session.turns import TurnCondenser, events_in, opening
 from holdfast.tokens import meter_for
 from tests.session.talks import call, turns
 
@@ -48,6 +49,11 @@ def test_a_piece_that_begins_within_a_message_goes_on_with_it(text, role):
     assert events_in(text)[0].by == role
 
 
+def test_talk_is_no_history():
+    assert events_in("User: Call me.\nAssistant: When?") is None
+    assert events_in("") is None
+
+
 @pytest.mark.parametrize(("level", "least", "most"), [(LIGHT, 3, 5), (HEAVY, 8, 15)])
 def test_a_turn_with_calls_becomes_notes_of_the_promised_size(level, least, most):
     days = [f"2024-{1 + n % 12:02}-{1 + n % 28:02}" for n in range(60)]
@@ -58,7 +64,7 @@ def test_a_turn_with_calls_becomes_notes_of_the_promised_size(level, least, most
         f"User: Which orders wait in Lisbon?\nCall: list_orders({{}})\nResult: [{rows}]\n"
         f"Assistant: All sixty."
     )
-    form = RuleCondenser().condense(text, level, COUNT)
+    form = TurnCondenser().condense(text, level, COUNT)
     assert least <= COUNT(text) / COUNT(form) <= most
     assert "list_orders" in form
     assert sum(f"A-{n} " in form for n in range(60)) >= 3
@@ -73,7 +79,7 @@ def test_notes_name_what_was_asked_what_was_called_and_what_it_gave():
 
 
 def test_the_short_form_of_a_turn_names_what_was_asked_what_was_called_and_what_it_gave():
-    form = RuleCondenser().condense(ORDERS, LIGHT, COUNT)
+    form = TurnCondenser().condense(ORDERS, LIGHT, COUNT)
     assert "C-4471" in form
     assert "A-17" in form
     assert form.count("\n") >= 1
@@ -111,7 +117,7 @@ def test_forms_keep_the_amounts_that_an_output_gives(level, share):
     ]
     output = "\n".join(lines)
     text = f"User: Build it.\nCall: run({{}})\nResult: {output}\nAssistant: It is built."
-    form = RuleCondenser().condense(text, level, COUNT)
+    form = TurnCondenser().condense(text, level, COUNT)
     assert sum(seconds in form for seconds in took) >= share * len(took)
 
 
@@ -124,7 +130,7 @@ def test_forms_keep_the_codes_that_an_output_quotes(level, share):
         for end in ("an order comes in for the desk", "the desk has seen the order and is done")
     ]
     text = "User: Look.\nCall: logs({})\nResult: " + "\n".join(lines) + "\nAssistant: Seen."
-    form = RuleCondenser().condense(text, level, COUNT)
+    form = TurnCondenser().condense(text, level, COUNT)
     assert sum(order in form for order in orders) >= share * len(orders)
     assert COUNT(form) <= COUNT(text) / (3 if level == LIGHT else 8)
 
@@ -176,7 +182,7 @@ def test_a_piece_that_begins_within_a_table_is_read_under_its_header():
     head = opening(table, at, len(table))
     assert head == "Call: read(path orders.csv)\nResult: order,total,state\n"
     assert opening(table, at + 2, len(table)).endswith("Result: ")  # it begins within a row
-    form = RuleCondenser().condense(head + table[at:], LIGHT, COUNT)
+    form = TurnCondenser().condense(head + table[at:], LIGHT, COUNT)
     assert "> order,total,state\n200," in form.replace(" …", "")
 
 

@@ -6,9 +6,10 @@ The machines of a cluster have Holdfast too.
 import os
 import signal
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager, suppress
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack, suppress
 from functools import partial
 from importlib import import_module
 from itertools import islice
@@ -16,7 +17,7 @@ from multiprocessing import connection, get_all_start_methods, get_context, pare
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext
 from pickle import PicklingError
-from threading import Event, Thread
+from threading import Thread
 from traceback import format_exc
 from typing import Any, ClassVar, Self, TypeVar, cast
 from urllib.parse import parse_qs, urlsplit
@@ -39,50 +40,7 @@ _AHEAD = 2
 _WAIT = 60
 
 
-_Connected = tuple[int, Callable[[Any], Future[Any]], type[Exception]]
-
-
-class _Workers:
-    """Workers in other processes, or on other machines."""
-
-    def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
-        """Yield each piece with its result, in any order; None if its worker died each time.
-
-        Raises the errors of ``work``, and HoldfastError if no worker could do any work.
-        """
-        waiting = iter(pieces)
-        worked, lost = False, list[T]()
-        with ExitStack() as opened:
-            room, submit, died = self._connect(work, opened)
-            at_work = {submit(piece): piece for piece in islice(waiting, room)}
-            while at_work:
-                for future in wait(at_work, return_when=FIRST_COMPLETED).done:
-                    piece = at_work.pop(future)
-                    # at once, so that no worker is idle while the caller uses the result
-                    at_work |= {submit(each): each for each in islice(waiting, 1)}
-                    try:
-                        result = future.result()
-                    except died:
-                        lost.append(piece)
-                    else:
-                        worked = True
-                        yield piece, result
-                if not worked and (len(lost) >= _DEATHS or not at_work):
-                    raise HoldfastError(
-                        "no process could do any work: each ended by itself; see its output"
-                    )
-        yield from ((piece, None) for piece in lost)
-
-    @abstractmethod
-    def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
-        """Reach the workers until ``opened`` is closed.
-
-        Returns how many pieces are at work at once, a function that submits one, and the error of a
-        piece whose worker died each time.
-        """
-
-
-class Processes(_Workers):
+class Processes:
     """Processes of this machine, by default one for each processor.
 
     If a process is killed, another one repeats its piece, and the others continue. A piece whose
@@ -100,37 +58,61 @@ class Processes(_Workers):
         number = url.partition("://")[2]
         return cls(_number(number, url, "processes://4") if number else None)
 
-    def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
+    def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
+        """Yield each piece with its result, in any order; None if its process died each time.
+
+        Raises the errors of ``work``, and HoldfastError if no process could do any work.
+        """
         method = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
         context = cast("SpawnContext", get_context(method))
         context.set_forkserver_preload(_LOADED)  # imported once, for all processes
-        alive, idle, ended = set[_Process](), list[_Process](), Event()
-
-        def done(piece: Any) -> Any:
-            for _ in range(_DEATHS):
-                process = idle.pop() if idle else _Process(context, work)
-                alive.add(process)
-                try:
-                    result = process.done(piece)
-                except _DiedError:
-                    process.close()
-                    alive.remove(process)
-                    if ended.is_set():
-                        break
-                else:
-                    idle.append(process)
-                    return result
-            raise _DiedError
-
-        def end() -> None:
-            ended.set()
-            for process in list(alive):
+        todo, again = enumerate(pieces), deque[tuple[int, T]]()
+        idle: list[_Process] = []
+        at_work: dict[_Process, tuple[int, T]] = {}
+        deaths, worked = Counter[int](), False
+        done, lost = list[tuple[T, R | None]](), list[tuple[T, None]]()
+        try:
+            while True:
+                while len(at_work) < self._number and (
+                    task := next(todo, None) or (again.popleft() if again else None)
+                ):
+                    try:
+                        process = idle.pop() if idle else _Process(context, work)
+                        at_work[process] = task
+                        process.give(task[1])
+                    except (PicklingError, AttributeError, TypeError) as fault:  # of pickling
+                        raise ConfigError(
+                            f"what it works with cannot be sent to a process ({fault})",
+                            place="engine",
+                            advice="give names, functions of a module and plain messages",
+                        ) from fault
+                yield from done  # only now, so that processes work while the caller uses these
+                done.clear()
+                if not at_work:
+                    break
+                for process in _ready(at_work):
+                    number, piece = at_work[process]
+                    try:
+                        done.append((piece, process.result()))
+                        idle.append(process)
+                        worked = True
+                    except _DiedError:
+                        process.close()
+                        deaths[number] += 1
+                        if deaths[number] < _DEATHS:
+                            again.append((number, piece))
+                        else:
+                            lost.append((piece, None))
+                    del at_work[process]
+                is_over = lost and not (at_work or again)  # new pieces come before those
+                if not worked and (is_over or deaths.total() >= _DEATHS**2):
+                    raise HoldfastError(
+                        "no process could do any work: each ended by itself; see its output"
+                    )
+            yield from lost
+        finally:
+            for process in (*idle, *at_work):
                 process.close()
-
-        # each thread waits for a process, which another one replaces where it dies
-        threads = opened.enter_context(ThreadPoolExecutor(self._number))
-        opened.callback(end)
-        return self._number, lambda piece: threads.submit(done, piece), _DiedError
 
 
 def _number(given: str, url: str, example: str) -> int:
@@ -153,22 +135,24 @@ class _Process:
     """
 
     def __init__(self, context: SpawnContext, work: Callable[[Any], Any]) -> None:
-        self._pipe, theirs = context.Pipe()
+        self.pipe, theirs = context.Pipe()
         # as a daemon it does not keep a program that ends amid a batch
         self._process = context.Process(target=_serve, args=(work, theirs), daemon=True)
-        with theirs, _sending():
+        with theirs:
             self._process.start()
+        self.sentinel = self._process.sentinel
+        """Ready when it has ended, also where another process took a copy of the pipe's end."""
 
-    def done(self, piece: Any) -> Any:
+    def give(self, piece: Any) -> None:
+        with suppress(OSError):  # it has died, as ``result`` tells
+            self.pipe.send(piece)
+
+    def result(self) -> Any:
         """Raises what the work raised, or _DiedError."""
         try:
-            with _sending():
-                self._pipe.send(piece)
-            # the process is waited for too: another one may have a copy of the pipe's end
-            connection.wait([self._pipe, self._process.sentinel])
-            if not self._pipe.poll():
+            if not self.pipe.poll():
                 raise _DiedError
-            result, fault = self._pipe.recv()
+            result, fault = self.pipe.recv()
         except (EOFError, OSError) as end:
             raise _DiedError from end
         if fault is not None:
@@ -177,22 +161,16 @@ class _Process:
 
     def close(self) -> None:
         """End it at once: what it works at is done again."""
+        self.pipe.close()
         self._process.kill()
         self._process.join()
-        self._pipe.close()
+        self._process.close()
 
 
-@contextmanager
-def _sending() -> Generator[None]:
-    """Raise ConfigError for what cannot be pickled."""
-    try:
-        yield
-    except (PicklingError, AttributeError, TypeError) as fault:
-        raise ConfigError(
-            f"what it works with cannot be sent to a process ({fault})",
-            place="engine",
-            advice="give names, functions of a module and plain messages",
-        ) from fault
+def _ready(processes: Collection[_Process]) -> list[_Process]:
+    """Those that have a result or have ended; waits for one."""
+    found = connection.wait([source for each in processes for source in (each.pipe, each.sentinel)])
+    return [each for each in processes if each.pipe in found or each.sentinel in found]
 
 
 def _serve(work: Callable[[Any], Any], pipe: Connection) -> None:
@@ -201,19 +179,21 @@ def _serve(work: Callable[[Any], Any], pipe: Connection) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):  # the parent has gone
         while True:
-            piece = pipe.recv()
-            result = fault = None
+            outcome = _outcome(work, pipe.recv())
             try:
-                result = work(piece)
-            except Exception as raised:  # noqa: BLE001 - the parent raises it
-                raised.add_note(format_exc())
-                fault = raised
-            try:
-                pipe.send((result, fault))
+                pipe.send(outcome)
             except OSError:
                 raise
-            except Exception as unsent:  # noqa: BLE001 - whatever pickling it raises
-                pipe.send((None, HoldfastError(f"the result cannot be sent: {unsent}")))
+            except Exception as fault:  # noqa: BLE001 - whatever pickling it raises
+                pipe.send((None, HoldfastError(f"the result cannot be sent: {fault}")))
+
+
+def _outcome(work: Callable[[Any], Any], piece: Any) -> tuple[Any, Exception | None]:
+    try:
+        return work(piece), None
+    except Exception as fault:  # noqa: BLE001 - the parent raises it
+        fault.add_note(format_exc())
+        return None, fault
 
 
 def _end_with_parent() -> None:
@@ -224,15 +204,18 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-class _Cluster(_Workers):
+_Connected = tuple[int, Callable[[Any], Future[Any]], type[Exception]]
+
+
+class _Cluster:
     """The workers of a cluster."""
 
+    _extra: ClassVar[str]
     _package: ClassVar[str]
 
     def __init__(self, address: str = "", workers: int = 2) -> None:
         self._address, self._workers = address, workers
-        name = type(self).__name__
-        with needed_by(f"a batch on {name}", name.lower()):
+        with needed_by(f"a batch on {self._extra.capitalize()}", self._extra):
             self._tools: Any = import_module(self._package)
 
     @classmethod
@@ -244,11 +227,33 @@ class _Cluster(_Workers):
             return cls(workers=_number(workers, url, f"{parts.scheme}://local?workers=2"))
         return cls(url)
 
+    def map(self, work: Callable[[T], R], pieces: Iterable[T]) -> Iterator[tuple[T, R | None]]:
+        """Yield each piece with its result, in any order; None if its worker died each time."""
+        waiting = iter(pieces)
+        with ExitStack() as opened:
+            room, submit, died = self._connect(work, opened)
+            at_work = {submit(piece): piece for piece in islice(waiting, room)}
+            while at_work:
+                for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+                    result = None
+                    with suppress(died):
+                        result = future.result()
+                    yield at_work.pop(future), result
+                    at_work |= {submit(piece): piece for piece in islice(waiting, 1)}
+
+    @abstractmethod
+    def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
+        """Reach the cluster until ``opened`` is closed.
+
+        Returns how many pieces are at work at once, a function that submits one, and the error of a
+        worker that died.
+        """
+
 
 class Dask(_Cluster):
     """The workers of a Dask scheduler, or of a local one."""
 
-    _package = "dask.distributed"
+    _extra, _package = "dask", "dask.distributed"
 
     def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
         address = self._address.replace("dask://", "tcp://")
@@ -270,7 +275,7 @@ class Dask(_Cluster):
 class Ray(_Cluster):
     """The machines of a Ray cluster."""
 
-    _package = "ray"
+    _extra, _package = "ray", "ray"
 
     def _connect(self, work: Callable[[Any], Any], opened: ExitStack) -> _Connected:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports

@@ -118,17 +118,13 @@ def nearest(name: str, known: Collection[str], aliases: Iterable[str] = ()) -> s
 
 
 def moved_names(module: str, places: Mapping[str, str]) -> Callable[[str], object]:
-    """A module ``__getattr__`` that finds moved names where they are now, and warns.
-
-    ``places`` has a module for each name, with a colon and the new name if that is another.
-    """
+    """A module ``__getattr__`` that finds moved names in their new modules, and warns."""
 
     def found(name: str) -> object:
         if name not in places:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        place, _, new = places[name].partition(":")
-        warn(f"{module}.{name} is now in {place}", DeprecationWarning, stacklevel=2)
-        return getattr(import_module(place), new or name)
+        warn(f"{module}.{name} is now in {places[name]}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(places[name]), name)
 
     return found
 

@@ -17,7 +17,7 @@ from holdfast.text.identifiers import find
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import shape
 from holdfast.text.sentences import sentences
-from holdfast.text.words import STOP_WORDS, words
+from holdfast.text.words import DIGITS, STOP_WORDS, words
 
 MOST_ENTITIES, MOST_RELATIONS = 15, 10
 """The limits of V.24."""
@@ -115,6 +115,11 @@ def _names(text: str, told: Iterable[str]) -> list[Placed]:
 
 
 _COMMON = STOP_WORDS | COURTESY
+
+
+def telling(text: str) -> list[str]:
+    """The meaningful words of the text."""
+    return [word for word in words(text) if word not in _COMMON]
 
 
 def _runs(text: str, told: Iterable[str]) -> Iterator[tuple[bool, list[re.Match[str]]]]:
@@ -299,17 +304,27 @@ def with_names(form: str, named: Mapping[str, str]) -> str:
 def add_names(
     form: str, named: Mapping[str, str], room: int, count: Count, first: Collection[str] = ()
 ) -> str:
-    """The form, followed by as many of its missing names as fit: those in ``first``, then others.
+    """The form, followed by as many of its missing names as fit, the shortest first.
 
-    Shorter ones come before longer ones.
+    The names in ``first`` come before shorter ones, other names before whole numbers, and single
+    capitalised words, which say little beside an output, come last. Of names that differ in their
+    numbers alone, a second one comes after the first of each other kind.
     """
     missing = [name for name in named if name not in form]
-    sizes = [len(named[name]) for name in missing]
-    order = sorted(range(len(missing)), key=lambda n: (missing[n] not in first, sizes[n]))
+    alike = Counter[str]()
+    ranks: list[tuple[int, int, bool, int]] = []
+    for name in missing:
+        label = named[name]
+        beside = 0 if name in first else 1 + (name.istitle() and name.isalpha())
+        shape = label if name[0].isdigit() else DIGITS.sub("0", label)
+        ranks.append((beside, alike[shape], name.isdigit(), len(label)))
+        alike[shape] += 1
+    order = sorted(range(len(missing)), key=ranks.__getitem__)
 
     def written(chosen: Sequence[int]) -> str:
         return with_names(form, {missing[n]: named[missing[n]] for n in chosen})
 
+    sizes = [len(named[name]) for name in missing]
     return written(choose(order, sizes, written, room, count))
 
 

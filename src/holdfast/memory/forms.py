@@ -1,32 +1,35 @@
-"""The warm and the cold form of a segment, made by rules: notes of it, and names that they lack.
+"""The warm and the cold form of a segment, made by rules.
 
-Decisions come first, and long statements are cut into clauses. Missing names and amounts are listed
-at the end, as far as there is room. Both forms are made from the original.
+The warm form keeps the most meaningful sentences, the cold form clauses of them, each after its
+speaker's name. Decisions come first, and long statements are cut into clauses. Missing names and
+amounts are listed at the end, as far as there is room. Both are made from the original.
 """
 
-from bisect import bisect_left, bisect_right
-from collections import deque
-from collections.abc import Generator
+import re
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from holdfast.compressors.notes import Shortlist, telling_of
-from holdfast.compressors.summaries import Told, in_context, lines_of, under_their_acts, written
-from holdfast.content import heading, taken_apart
-from holdfast.kernel.messages import Role
-from holdfast.kernel.ports import Ask
-from holdfast.selection import ordered_by_form, shortlist, table, with_context
-from holdfast.stream import StreamEvent
-from holdfast.text.acts import called
-from holdfast.text.fit import SENTENCE, Count, Numbers, choose, clip
+from holdfast.content import recognise
+from holdfast.kernel.ports import Ask, Room
+from holdfast.selection import evenly, ordered_by_form
+from holdfast.text.fit import MISSES, SENTENCE, Count, Numbers, Render, clip
 from holdfast.text.importance import concludes
-from holdfast.text.memo import Memo
-from holdfast.text.pieces import GAP, LONGEST, WHOLE, Piece, Reading, Telling, clauses, things
+from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
 from holdfast.text.sentences import sentences
-from holdfast.text.words import NEGATIONS, READ, words
+from holdfast.text.words import NEGATIONS, words
 
-from .entities import HEAD, LETTERS, SPEAKER, add_names, codes, glimpsed, named_in, with_names
+from .entities import (
+    HEAD,
+    SPEAKER,
+    add_names,
+    codes,
+    glimpsed,
+    named_in,
+    telling,
+    with_names,
+)
 
 VERBATIM, LIGHT, HEAVY = 0, 1, 2
 """Levels of compression (V.3): the original, the warm form, and the cold form."""
@@ -38,17 +41,42 @@ V.2 asks for 3:1 to 5:1 and 8:1 to 15:1; the difference leaves room for the list
 """
 
 KEPT = {LIGHT: 0.95, HEAVY: 0.80}
-"""For each level, the share of the text's names that a model's form should have; with .9 and .6
-forms keep as many."""
+"""For each level, the share of the text's names that a form should have; with .9 and .6 forms keep
+as many."""
 
-# least share of the statements in a form that also lists names. Half kept .676 of the names in cold
-# forms of recorded runs instead of .666, but fewer of the decisions of a talk, and double .625
-_SAID = 0.2
-_SHOWN = 0.5  # the same where there are acts or outputs; half kept as many names, and fewer rows
-# times the room of a form: so many characters of each text are read closely, and at least those
-# below. Half kept as many names and double .652, and half and double of those below as many
-_CLOSELY = 4
-_READ = 1_500
+Said = tuple[str, str]
+"""The speaker's name with a colon, or empty, and the words."""
+
+SHOWN = 0.5
+"""The least share of a shortened output, or of notes, in a form that also lists names; half kept as
+many names."""
+
+# least share of what is said in a form that also lists names. Half kept .703 of the names in cold
+# forms of recorded runs instead of .697, but .42 of the decisions instead of .54, and double .661
+# and .73
+_SAID = 0.25
+# times the room of a form: so much of a long text is read closely, and at least the characters
+# below. Half kept .641 of the names in cold forms of recorded runs instead of .697, and double .654
+CLOSELY = 4
+_READ = 1_500  # half and double kept .692 of the names in cold forms instead of .697
+# characters above which a fenced or bare output is shortened by its kind; half and double kept as
+# many names
+_OUTPUT = 600
+_JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
+# characters below which a one-word sentence is left out; half kept .699 of the names in cold forms
+# instead of .697, and double .694
+_BRIEF = 20
+# share of the tokens of a form that an estimate of them has; .8 and .95 kept as many names
+_NEARLY = 0.9
+_FENCED = re.compile(
+    r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
+_NUMBER = re.compile(r"\s*\d+(?:→|\t)")  # of a line, as programs print it
+_MARK = re.compile(r"^(?:[-*+•>|]|#{1,6}|```\w*|~~~\w*)(?=\s|$)\s*|\|$|\*\*")
+_EXACT = re.compile(  # begins with one set, so that the search can skip to it
+    r"[\dA-Z](?:(?<=\d)|(?<=\w [A-Z])|(?<=[A-Z])[A-Z])"
+)
+_EDGES = " ,;:–—-"
 
 
 class Condenser(Protocol):
@@ -79,61 +107,41 @@ class AskingCondenser(Condenser, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RuleCondenser:
-    """Makes notes of a segment, as a digest does of a conversation, and lists names they lack."""
+    """Extracts sentences for warm and clauses for cold; shortens outputs by their kind."""
 
     def condense(self, text: str, level: int, count: Count) -> str:
         """The form at the level; the text itself if the form would not be smaller."""
-        size = count(text)
-        events, most = events_in(text), room_for(size, level)
-        close = Shortlist(max(_READ, _CLOSELY * len(text) / FACTORS[level][1]))
-        tellings = [_telling(event, close) for event in events]
-        pieces, under = in_context(events, tellings, range(len(events)))
-        places = [(n, at) for n, telling in enumerate(tellings) for at in telling.numbers]
+        head = HEAD.match(text)
+        start = head.end() if head else 0
+        size = count(text[:start]) + count(
+            text[start:]
+        )  # the second was counted without its speaker
+        if len(text) > _OUTPUT and not HEAD.search(text, start):
+            kind = recognise(glimpsed(text[start:]))
+            if kind.name != "prose":
+                room, named = room_for(size, level), codes(things(text))
+                shown = max(int(SHOWN * room), room - count(with_names("", named)))
+                left = min(int(size / FACTORS[level][0]), shown) - count(text[:start])
+                made = kind.shrink(text[start:], Room(max(1, left), count)).text
+                return add_names(text[:start] + made, named, room, count)
+        most = room_for(size, level)
+        told = _statements(text, FACTORS[level][0], count)
+        close = _close(told, CLOSELY * most / max(size, 1))
+        read = text if len(close) == len(told) else _rendered(close)
+        named = spoken = named_in(_FENCED.sub("", read) if "```" in read else read)
+        parts = list(dict.fromkeys((by, part) for by, one in close for part in _parts(one, most)))
+        said = [part for _, part in parts]
+        decided = concluding(said)
+        tells = list(map(names, said))
+        if "```" in read:
+            named = codes(chain.from_iterable(tells)) | spoken
+        ranked = ordered_by_form(said, tells, decided)
 
-        def notes(kept: Numbers) -> str:
-            chosen: dict[int, list[int]] = {}
-            for event, at in map(places.__getitem__, kept):
-                chosen.setdefault(event, []).append(at)
-            return written(
-                [
-                    Told(events[n], lines_of(tellings[n].reading.pieces, chosen[n]))
-                    for n in under_their_acts(chosen, events)
-                ],
-                "",
-            )
+        def written(kept: Numbers) -> str:
+            return _rendered(parts[n] for n in kept)
 
-        said = {n for n, event in enumerate(events) if event.function not in ("act", "outcome")}
-        spoken = named_in("\n".join(events[n].text for n in sorted(said)))
-        named = codes(chain.from_iterable(telling.names for telling in tellings)) | spoken
-        decided = [
-            n for n, (event, _) in enumerate(places) if event in said and concludes(pieces[n].text)
-        ]
-        # what a kind names is worth a pattern: with half, .49 of the templates of real logs are
-        # kept in cold forms instead of .64, and with double .64, but fewer of their failures
-        ranked = ordered_by_form(
-            [piece.text for piece in pieces],
-            list(chain.from_iterable(telling.tells for telling in tellings)),
-            decided,
-            [table().pattern * len(piece.labels) for piece in pieces],
-        )
-        order = list(dict.fromkeys(chain.from_iterable(with_context(under, n) for n in ranked)))
-        costs = [piece.cost for piece in pieces]
-        room = max(int(size / FACTORS[level][0]), min(SENTENCE, most))
-        share = _SAID if len(said) == len(events) else _SHOWN
-        if count(with_names("", named)) <= (1 - share) * room:
-            kept = choose(order, costs, lambda some: with_names(notes(some), named), room, count)
-        else:
-            owed = count(notes(decided))
-            room = int(max(share * most, min(owed, (1 - _SAID) * most)))
-            telling = [
-                n for n in order if n in decided or any(name in pieces[n].text for name in named)
-            ]
-            kept = choose(telling, costs, notes, room, count)
-        form = notes(kept)
-        if order and order[0] not in kept and (decided or not named):
-            form = clip(notes(order[:1]), room, count, mark=GAP)
-        form = add_names(form, named, most, count, spoken)
-        return form if form and count(form) <= size else text
+        made = short_form(Short(said, ranked, decided, written, named, spoken), text, level, count)
+        return made if made and count(made) <= size else text
 
 
 def room_for(size: int, level: int) -> int:
@@ -141,113 +149,161 @@ def room_for(size: int, level: int) -> int:
     return max(int(size / FACTORS[level][1]), min(SENTENCE, size - 1))
 
 
-_SAYING = ("words", "notes")
+class Short(NamedTuple):
+    """What a form is made of: the statements of a text, and the names that it should have."""
+
+    said: Sequence[str]
+    ranked: Numbers
+    """The statements, the best first."""
+    decided: Collection[int]
+    """Those that state a decision, which come before others."""
+    written: Render
+    """Makes the text of some statements."""
+    named: Mapping[str, str]
+    first: Collection[str] = ()
+    """The names that are listed before shorter ones."""
+    share: float = _SAID
+    """The least share of the form that the statements have if not all names fit."""
 
 
-def _telling(event: StreamEvent, close: Shortlist) -> Telling:
-    """The pieces of the event; of what was said, these are clauses, which are shorter."""
-    if event.function not in _SAYING:
-        return telling_of(event, close)
-    pieces = [
-        Piece(clause, at, continues=number > 0)
-        for at, line in enumerate(event.text.split("\n"))
-        for number, clause in enumerate(chain.from_iterable(map(_clauses, sentences(line))))
-        if LETTERS.search(clause)
-    ]
-    numbers = shortlist(pieces, close.most)
-    chosen = tuple([pieces[number] for number in numbers])
-    named = tuple([things(piece.text) for piece in chosen])
-    return Telling(event.text, Reading(tuple(pieces), 1), numbers, chosen, named)
+def short_form(of: Short, text: str, level: int, count: Count) -> str:
+    """The first statements that fit beside the names that they lack, and these names.
 
-
-def _clauses(sentence: str) -> list[str]:
-    """Its clauses; what denies or decides something is not parted, or might say the opposite."""
-    longest = LONGEST // 2
-    if len(sentence) <= longest:  # as most are
-        return clauses(sentence)
-    stays = concludes(sentence) or not NEGATIONS.isdisjoint(words(sentence))
-    return clauses(sentence, longest, WHOLE if stays else 0)
-
-
-# the text of a turn, in which each part begins with who said it
-
-_ROLES: dict[str, Role] = {"User": "user", "Assistant": "assistant", "System": "system"}
-CALL, RESULT = "Call", "Result"
-_OUTPUT = 600  # characters of a message above which its kind is looked for, which takes time
-
-
-class Block(NamedTuple):
-    """A part of a text, from the name at its start on; ``body`` is what the name says."""
-
-    start: int
-    name: str
-    body: str
-    act: int = -1
-    """Of a result, the number of its call in the text, or -1 if it is not there."""
-
-
-@Memo
-def blocks(text: str) -> tuple[Block, ...]:
-    """The parts of the text; kept, since it is read again for each piece of a long turn."""
-    heads = list(HEAD.finditer(text))
-    if not heads and taken_apart(glimpsed(text)) is None:
-        heads = list(SPEAKER.finditer(text))
-    ends = [*(head.start() for head in heads), len(text)]
-    found = [Block(0, "", text[: ends[0]].removesuffix("\n"))] if ends[0] else []
-    waiting: deque[int] = deque()
-    for head, end in zip(heads, ends[1:], strict=True):
-        name, act = head.group()[:-2], -1
-        if name == RESULT:
-            act = waiting.popleft() if waiting else -1
-        elif name != CALL or (found and found[-1].name == RESULT):
-            waiting.clear()
-        if name == CALL:
-            waiting.append(len(found))
-        found.append(Block(head.start(), name, text[head.end() : end].removesuffix("\n"), act))
-    return tuple(found)
-
-
-def opening(text: str, start: int, end: int) -> str:
-    """The context of the piece from start to end: its calls, shortened, and its speaker.
-
-    The calls are those whose results are in the piece. If it begins within a table, the header
-    of the table follows.
+    The room is the usual one if all names fit, else the largest one. If too few names fit, there is
+    less room for what is said, and only for what decides or names something.
     """
-    parts = blocks(text)
-    at = bisect_right(parts, start, key=lambda part: part.start) - 1
-    after = bisect_left(parts, end, key=lambda part: part.start)
-    answered = (part.act for part in parts[at:after] if 0 <= part.act < at)
-    calls = "".join(f"{CALL}: {called(*_call(parts[act]))}\n" for act in answered)
-    part = parts[at]
-    if part.start == start or not part.name:
-        return calls
-    if part.name == CALL:
-        return f"{calls}{CALL}: {_call(part)[0]}("
-    header = heading(part.body[:READ]) if text[start - 1] == "\n" else ""
-    return f"{calls}{part.name}: {header}\n" if header else f"{calls}{part.name}: "
+    size = count(text)
+    most, listed = room_for(size, level), count(with_names("", of.named))
+    usual = max(int(size / FACTORS[level][0]), min(SENTENCE, most))
+    room = most if listed > (1 - of.share) * usual else usual
+    is_scarce = KEPT[level] * listed > (1 - of.share) * room
+    rate = size / max(1, len(text))
+    owed = rate * sum(len(of.said[n]) for n in of.decided)
+    least = max(of.share * room, min(owed, (1 - _SAID) * room))
+    whole = sum(map(len, of.named.values())) + 2 * len(of.named)
+
+    def fitting(rate: float) -> tuple[list[int], float]:
+        """The statements that fit, and their tokens, of which a character has ``rate``."""
+        lacking = {name: listed / whole * (len(label) + 2) for name, label in of.named.items()}
+        left, spent = float(listed), 0.0
+        chosen: list[int] = []
+        missed = 0
+        for n in of.ranked:
+            said = of.said[n]
+            cost = rate * (len(said) + SEAM)
+            told = [name for name in lacking if name in said]
+            if is_scarce and not told and n not in of.decided:
+                continue
+            saved = sum(map(lacking.__getitem__, told))
+            if spent + cost > max(least, room - left + saved):
+                missed += 1
+                if missed > MISSES:
+                    break
+                continue
+            chosen.append(n)
+            spent += cost
+            left -= saved
+            for name in told:
+                del lacking[name]
+        return chosen, spent
+
+    kept, guess = fitting(rate)
+    made = of.written(sorted(kept))
+    if kept and not _NEARLY <= count(made) / guess <= 1 / _NEARLY:
+        kept, _ = fitting(rate * (count(made) / guess))
+        made = of.written(sorted(kept))
+    while len(kept) > 1 and count(made) > least and count(with_names(made, of.named)) > room:
+        kept.pop()
+        made = of.written(sorted(kept))
+    if count(made) > room:
+        made = clip(made, room, count, mark="…")
+    return add_names(made, of.named, room, count, of.first)
 
 
-def _call(part: Block) -> tuple[str, str]:
-    """The name and the arguments of a call; a shortened one has no closing bracket."""
-    name, _, arguments = part.body.partition("(")
-    return name, arguments.removesuffix(")")
+def _statements(text: str, factor: float, count: Count) -> list[Said]:
+    """The sentences and lines, each with its speaker; fenced texts are shortened by their kind."""
+
+    def read(fenced: re.Match[str]) -> str:
+        output = fenced[1]
+        kind = recognise(output) if len(output) > _OUTPUT else None
+        if kind is None or kind.name == "prose":
+            return output
+        return kind.shrink(output, Room(max(1, int(count(output) / factor)), count)).text
+
+    heads = HEAD if HEAD.search(text) else SPEAKER
+    found: list[Said] = []
+    speaker = ""
+    for line in (_FENCED.sub(read, text) if "```" in text else text).split("\n"):
+        head = heads.match(line)
+        speaker = head.group() if head else speaker
+        body = line[head.end() if head else 0 :]
+        for sentence in sentences(_NUMBER.sub("", body, count=1) if _NUMBER.match(body) else body):
+            said = " ".join(_MARK.sub("", sentence.strip()).split())
+            if _says_something(said):
+                found.append((speaker, said))
+    return found
 
 
-def events_in(text: str) -> list[StreamEvent]:
-    """The events in the text of a segment or a piece.
+def _says_something(said: str) -> bool:
+    if len(said) >= _BRIEF or _EXACT.search(said):
+        return any(map(str.isalpha, said))
+    return len(telling(said)) > 1
 
-    Text before the first named part is the end of a message: of a result, or of words.
+
+def _close(told: Sequence[Said], share: float) -> Sequence[Said]:
+    """The statements that are read closely: some ``share`` of a long text, or all of a short one.
+
+    Those that decide or name something come first, then an even share of the others.
     """
-    return list(map(_event, blocks(text)))
+    whole = sum(len(said) for _, said in told)
+    left = max(_READ, share * whole)
+    if whole <= left:
+        return told
+    decided = concluding([said for _, said in told])
+    worth = [2 * (n in decided) + bool(_EXACT.search(said)) for n, (_, said) in enumerate(told)]
+    chosen: list[int] = []
+    for n in sorted(evenly(len(told)), key=lambda n: -worth[n]):
+        if left <= 0:
+            break
+        chosen.append(n)
+        left -= len(told[n][1])
+    return [told[n] for n in sorted(chosen)]
 
 
-def _event(part: Block) -> StreamEvent:
-    name, body = part.name, part.body
-    if name == CALL:
-        return StreamEvent("act", *_call(part), 0, 0)
-    is_output = (not name or len(body) > _OUTPUT) and taken_apart(body) is not None
-    if name == RESULT or (is_output and not name):
-        return StreamEvent("outcome", "tool", body, 0, 0, part.act)
-    if name in _ROLES:
-        return StreamEvent("material" if is_output else "words", _ROLES[name], body, 0, 0)
-    return StreamEvent("notes", "assistant", body, 0, 0, speaker=name)
+def concluding(texts: Sequence[str]) -> set[int]:
+    """The indices of the texts that state a decision; most have none, which is seen at once."""
+    if not concludes("\n".join(texts)):
+        return set()
+    return {n for n, text in enumerate(texts) if concludes(text)}
+
+
+def _parts(said: str, room: int) -> list[str]:
+    """The statement, or parts of a long one, cut between clauses if possible.
+
+    A part has at most as many characters as the ``room`` has tokens, or as half of a piece. What
+    follows a negation is not parted from it, since it would say the opposite.
+    """
+    longest, negates = max(LONGEST // 2, room), False
+    found: list[str] = []
+    for clause in _JOINT.split(said):
+        is_more = negates or (found and len(found[-1]) + len(clause) <= longest)
+        negates = negates or not NEGATIONS.isdisjoint(words(clause))
+        if is_more:
+            found[-1] += clause
+        else:
+            found += [clause] if negates else clauses(clause, longest)
+    bare = (part.strip(_EDGES) for part in found)
+    return list(filter(_says_something, bare))
+
+
+def _rendered(told: Iterable[Said]) -> str:
+    """The pieces in order, with the speaker's name where the speaker changes."""
+    lines: list[str] = []
+    before: str | None = None
+    for speaker, said in told:
+        if lines and speaker == before:
+            lines[-1] += f" {said}" if not lines[-1][-1].isalnum() else f"; {said}"
+        else:
+            lines.append(speaker + said)
+        before = speaker
+    return "\n".join(lines)

@@ -15,7 +15,7 @@ from holdfast.kernel.budget import Budget, is_whole
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import Fraction, Only, Positive, check_fields, check_type
-from holdfast.memory.forms import AskingCondenser, Condenser, RuleCondenser
+from holdfast.memory.forms import AskingCondenser, Condenser
 from holdfast.memory.relevance import Relevance
 from holdfast.memory.tiers import Segmentation, TierSizes
 from holdfast.options import (
@@ -33,6 +33,7 @@ from holdfast.text.visible import amount
 from holdfast.tokens import window_of
 
 from .state import Event
+from .turns import TurnCondenser
 
 if TYPE_CHECKING:
     from .forms import FormRequests
@@ -144,7 +145,7 @@ class OwnOptions:
 
     tiers: TierSizes = field(default_factory=TierSizes)
     vectors: bool | None = None
-    condenser: Condensing = field(default_factory=RuleCondenser)
+    condenser: Condensing = field(default_factory=TurnCondenser)
     relevance: Relevance | None = None
     segmentation: Segmentation = "turns"
     recall_score: Fraction | None = None

@@ -21,7 +21,7 @@ from holdfast.formats.payloads import compact
 from holdfast.kernel.errors import CorruptError, StoreError, problem_of
 from holdfast.kernel.ports import Embed
 from holdfast.kernel.typed import attributes, check_type
-from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Form, RuleCondenser
+from holdfast.memory.forms import FACTORS, HEAVY, VERBATIM, Condenser, Form
 from holdfast.memory.relevance import Context, Relevance, importances
 from holdfast.memory.tiers import (
     TIERS,
@@ -45,7 +45,7 @@ from holdfast.text.visible import amount
 from .arguments import SessionOptions
 from .log import Thread
 from .state import Span, fields_of, holds
-from .turns import Turns, covered, ends
+from .turns import TurnCondenser, Turns, covered, ends
 
 _AT_ONCE = 512  # texts of one request, which take local vectors 0.1 s; the newest come first
 
@@ -149,7 +149,7 @@ class CondenserOrRules:
             check_type(form, str, "condense")
         except Exception as fault:  # noqa: BLE001 - anyone's condenser
             self.fault = problem_of(fault)
-            return RuleCondenser().condense(text, level, count)
+            return TurnCondenser().condense(text, level, count)
         return form
 
 

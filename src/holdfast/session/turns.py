@@ -1,21 +1,40 @@
-"""The turns of a thread as segments: words, calls and results."""
+"""The turns of a thread as segments: words, calls and results, and their short forms."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from math import inf
+from typing import NamedTuple
 
+from holdfast.compressors.notes import Shortlist, telling_of
+from holdfast.compressors.summaries import Told, in_context, lines_of, under_their_acts, written
+from holdfast.content import heading, recognise
 from holdfast.formats.rules.exchanges import paired
-from holdfast.kernel.messages import Text, ToolCall, ToolResult
-from holdfast.kernel.registry import moved_names
+from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
+from holdfast.memory.entities import codes, named_in
 from holdfast.memory.excerpts import speaker_of
-from holdfast.memory.forms import CALL, RESULT, opening
+from holdfast.memory.forms import (
+    CLOSELY,
+    FACTORS,
+    SHOWN,
+    RuleCondenser,
+    Short,
+    concluding,
+    short_form,
+)
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
+from holdfast.selection import ordered_by_form, table, with_context
+from holdfast.stream import StreamEvent
 from holdfast.text.acts import called
+from holdfast.text.fit import Count
 from holdfast.text.memo import Memo
+from holdfast.text.words import READ
 
 from .log import LINES, NEWEST, Kept, Thread
 from .state import REWORDING, Span, State, holds, span_of
@@ -64,6 +83,14 @@ def calls_of(thread: Thread, at: int) -> list[ToolCall]:
     return [call for call in calls if isinstance(call, ToolCall)]
 
 
+_ROLES: dict[str, Role] = {"User": "user", "Assistant": "assistant", "System": "system"}
+_CALL, _RESULT = "Call", "Result"
+_BLOCK = re.compile(rf"^({'|'.join((*_ROLES, _CALL, _RESULT))}): ", re.MULTILINE)
+_SHORT = 55  # characters of a call's arguments: with its name and outcome, a line
+_CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTALL)
+"""A call; a shortened one has no closing bracket."""
+
+
 def with_authors(state: State, kept: Kept) -> str:
     """The text of a message, each part after the name of its author."""
     seen, message = as_remembered(kept, state), kept.message
@@ -71,14 +98,164 @@ def with_authors(state: State, kept: Kept) -> str:
     # the results, one by one, and the user's text beside them
     for part in message.parts if message.results else ():
         if isinstance(part, ToolResult):
-            told.append(f"{RESULT}: {part.text}")
+            told.append(f"{_RESULT}: {part.text}")
         elif isinstance(part, Text) and part.text.strip():
-            by = RESULT if message.role == "tool" else message.role.capitalize()
+            by = _RESULT if message.role == "tool" else message.role.capitalize()
             told.append(f"{by}: {part.text}")
     if not message.results and seen.body.strip():
         told.append(f"{seen.speaker or seen.role.capitalize()}: {seen.body}")
-    told += [f"{CALL}: {call.name}({call.arguments})" for call in message.calls]
+    told += [f"{_CALL}: {call.name}({call.arguments})" for call in message.calls]
     return "\n".join(told)
+
+
+class _Block(NamedTuple):
+    """A part of a text, from the name at its start on; ``body`` is what the name says."""
+
+    start: int
+    name: str
+    body: str
+    waiting: tuple[_Block, ...]
+    """The calls without a result before it; a result belongs to the first."""
+
+
+@Memo
+def _parted(text: str) -> tuple[_Block, ...]:
+    """The parts of the text; kept, since it is read again for each piece of a long turn."""
+    heads = list(_BLOCK.finditer(text))
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    found: list[_Block] = []
+    waiting: deque[_Block] = deque()
+    for head, end in zip(heads, ends, strict=False):  # there may be no heads
+        name = head[1]
+        if name in _ROLES or (name == _CALL and found and found[-1].name == _RESULT):
+            waiting.clear()
+        body = text[head.end() : end].removesuffix("\n")
+        found.append(_Block(head.start(), name, body, tuple(waiting)))
+        if name == _CALL:
+            waiting.append(found[-1])
+        elif name == _RESULT and waiting:
+            waiting.popleft()
+    return tuple(found)
+
+
+def opening(text: str, start: int, end: int) -> str:
+    """The context of the piece from start to end: its calls, shortened, and its speaker.
+
+    The calls are those whose results are in the piece. If it begins within a table, the header
+    of the table follows.
+    """
+    blocks = _parted(text)
+    at = bisect_right(blocks, start, key=lambda block: block.start) - 1
+    if at < 0:
+        return ""
+    block = blocks[at]
+    after = bisect_left(blocks, end, key=lambda block: block.start)
+    given = sum(each.name == _RESULT for each in blocks[at:after])
+    calls = "".join(f"{_CALL}: {_brief_text(call.body)}\n" for call in block.waiting[:given])
+    if block.start == start:
+        return calls
+    if block.name == _CALL:
+        return f"{calls}{_CALL}: {block.body.partition('(')[0]}("
+    header = heading(block.body[:READ]) if text[start - 1] == "\n" else ""
+    return f"{calls}{block.name}: {header}\n" if header else f"{calls}{block.name}: "
+
+
+def _brief_text(call: str) -> str:
+    """A call that is written as text, shortened."""
+    found = _CALLED.fullmatch(call)
+    return _brief(found["name"], found["arguments"]) if found else call.partition("\n")[0]
+
+
+def _brief(name: str, arguments: str) -> str:
+    """The call with its arguments shortened for the head of notes."""
+    told = called(name, arguments)[len(name) + 1 : -1]
+    return f"{name}({told if len(told) <= _SHORT else f'{told[:_SHORT]}…'})"
+
+
+def events_in(text: str) -> list[StreamEvent] | None:
+    """The events in the text of a segment or a piece; None if it has no call or result.
+
+    Text before the first named part is the end of a message: of a result, or of words.
+    """
+    blocks = _parted(text)
+    if not any(block.name in (_CALL, _RESULT) for block in blocks):
+        return None
+    found: list[StreamEvent] = []
+    if first := text[: blocks[0].start]:
+        is_said = recognise(first).name == "prose"
+        by = "assistant" if is_said else "tool"
+        found.append(
+            StreamEvent("words" if is_said else "outcome", by, first.removesuffix("\n"), 0, 0)
+        )
+    acts: dict[int, int] = {}
+    for block in blocks:
+        at, body = len(found), block.body
+        call = _CALLED.fullmatch(body) if block.name == _CALL else None
+        if call is not None:
+            acts[block.start] = at
+            found.append(StreamEvent("act", call["name"], call["arguments"], at, 0))
+        elif block.name in _ROLES:
+            found.append(StreamEvent("words", _ROLES[block.name], body, at, 0))
+        else:
+            act = acts.get(block.waiting[0].start, -1) if block.waiting else -1
+            found.append(StreamEvent("outcome", "tool", body, at, 0, act))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCondenser(RuleCondenser):
+    """Makes notes of turns with tool calls, as a digest does; else the usual form.
+
+    So a call's result is shortened by its kind of content, next to the call. Missing decisions and
+    names are listed at the end if there is room, first the names that were said.
+    """
+
+    def condense(self, text: str, level: int, count: Count) -> str:
+        """The form at the level; the text itself if the form would not be smaller."""
+        return _notes(text, level, count) or RuleCondenser.condense(self, text, level, count)
+
+
+def _notes(text: str, level: int, count: Count) -> str:
+    """The notes; empty for a text without calls, and if nothing fits."""
+    events = events_in(text)
+    if events is None:
+        return ""
+    close = Shortlist(CLOSELY * len(text) / FACTORS[level][1])
+    tellings = [
+        telling_of(event, close) if event.function == "outcome" else telling_of(event)
+        for event in events
+    ]
+    places = [(n, at) for n, telling in enumerate(tellings) for at in telling.numbers]
+    pieces, under = in_context(events, tellings, range(len(events)))
+    texts = [piece.text for piece in pieces]
+    tells = list(chain.from_iterable(telling.tells for telling in tellings))
+    # what a kind names is worth a pattern: with half, .49 of the templates of real logs are kept in
+    # cold forms instead of .64, and with double .64, but fewer of their failures
+    said, label = table().said, table().pattern
+    bonus = [
+        said.get(f"{events[n].by} {events[n].function}", 0.0) + label * len(piece.labels)
+        for (n, _), piece in zip(places, pieces, strict=True)
+    ]
+    words = "\n".join(event.text for event in events if event.function == "words")
+    spoken = [n for n, (event, _) in enumerate(places) if events[event].function == "words"]
+    decided = {spoken[at] for at in concluding([texts[n] for n in spoken])}
+    ranked = ordered_by_form(texts, tells, decided, bonus)
+    order = list(dict.fromkeys(chain.from_iterable(with_context(under, n) for n in ranked)))
+    first = named_in(words)
+    named = codes(chain.from_iterable(telling.names for telling in tellings)) | first
+
+    def notes(kept: Iterable[int]) -> str:
+        chosen: dict[int, list[int]] = {}
+        for event, at in map(places.__getitem__, kept):
+            chosen.setdefault(event, []).append(at)
+        told = [
+            Told(events[n], lines_of(tellings[n].reading.pieces, chosen[n]))
+            for n in under_their_acts(chosen, events)
+        ]
+        return written(told, "")
+
+    short = Short(texts, order, decided, notes, named, first, SHOWN)
+    return short_form(short, text, level, count)
 
 
 class Turns:
@@ -184,7 +361,7 @@ class Turns:
     def _text(self, found: Sequence[Kept]) -> str:
         handed = found and found[0].message.results  # of calls in the turn before
         calls = calls_of(self._thread, found[0].position) if handed else []
-        heads = (f"{CALL}: {called(call.name, call.arguments)}" for call in calls)
+        heads = (f"{_CALL}: {_brief(call.name, call.arguments)}" for call in calls)
         return "\n".join([*heads, *(with_authors(self._state, kept) for kept in found)])
 
 
@@ -198,6 +375,3 @@ def covered(segment: Segment) -> range:
     """The positions of its messages, and of the system messages between them."""
     first, last = ends(segment.origin)
     return range(first, last + 1)
-
-
-__getattr__ = moved_names(__name__, {"TurnCondenser": "holdfast.memory.forms:RuleCondenser"})
