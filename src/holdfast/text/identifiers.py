@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
-from .memo import Memo
 from .sentences import sentences
 from .words import MARKS, UNSPACED
 
@@ -37,13 +36,18 @@ _LONGEST = 2_000
 _PART = r"[^\s\"'`<>(){}\[\],;|“”‘’«»。，、；：！？（）【】「」…*]++"
 # The group is not possessive: Python 3.11.2 drops what such a group matched last.
 _CHUNK = re.compile(rf"{_PART}(?:(?<=\d),(?=\d{{3}}){_PART})*")
+_SHORT = 80  # characters of a chunk whose judgement is cached
+# before a value, as in a=b=1; each is a call of this function; half and double read real texts
+# alike
+_NAMES = 8
 _EDGES = ".:!?-=+&~"
 # a chunk without one of these is a plain word
 _TELLING = re.compile(  # begins with one set, so that the search can skip to it
     r"[\d_@/\\#$A-Z.:](?:(?<=[\d_@/\\#$])|(?<=[a-z][A-Z])|(?<=\w\w\.)(?=\w)|(?<=::))"
 )
+_SPACE = re.compile(r"\s")
 _ROOTED = re.compile(r"[/~]|[A-Za-z]:[/\\]|[A-Za-z][\w+.-]{1,20}://")
-_NAMES = re.compile(r"(?:[.:!?=&]*+[A-Za-z_][\w.-]*+(?:=(?!=)|:(?![:/\\])))++")  # as in a=b=1
+_ASSIGNMENT = re.compile(r"[A-Za-z_][\w.-]*+(?:=(?!=)|:(?![:/\\]))")
 _QUOTED = re.compile(  # begins with one set, so that the search can skip to it
     r"[\"`“«](?:(?:(?<=\")(?<!\w\")(?!\s)[^\"\n]{2,120}+(?<!\s)\"|(?<=`)(?<!\w`)(?!\s)"
     r"[^`\n]{2,120}+(?<!\s)`)(?!\w)|(?<=“)[^”\n]{2,120}+”|(?<=«)[^»\n]{2,120}+»)"
@@ -77,20 +81,26 @@ def find(text: str) -> list[Identifier]:
 
 
 def _between(text: str, start: int, end: int) -> Iterator[Identifier]:
-    for chunk in _CHUNK.finditer(text, start, end):
-        said = chunk.group()
-        if said.isalpha() and said.islower():  # as most, which is soon known
-            continue
-        whole = said.isascii() or _ROOTED.match(said)
-        for part in [chunk] if whole else _spelled().finditer(text, *chunk.span()):
-            word = part.group()
-            if one := _judged(word):
-                yield Identifier(one.kind, one.text, part.start() + one.start)
+    at = start
+    while telling := _TELLING.search(text, at, end):
+        begun = max(text.rfind(" ", at, telling.start()), text.rfind("\n", at, telling.start()))
+        space = _SPACE.search(text, telling.end(), end)
+        first, at = max(at, begun), space.end() if space else end
+        for chunk in _CHUNK.finditer(text, first, at):
+            said = chunk.group()
+            whole = said.isascii() or _ROOTED.match(said)
+            for part in [chunk] if whole else _spelled().finditer(text, *chunk.span()):
+                word = part.group()
+                one = _known(word) if len(word) <= _SHORT else _judged(word)
+                if one is not None:
+                    yield Identifier(one.kind, one.text, part.start() + one.start)
 
 
-@Memo  # since conversations repeat their identifiers
-def _judged(chunk: str) -> Identifier | None:
-    """The kind of the chunk, and where the identifier starts; of ``name=value``, the value."""
+def _judged(chunk: str, names: int = _NAMES) -> Identifier | None:
+    """The kind of the chunk, and where the identifier starts; of ``name=value``, the value.
+
+    At most so many ``names`` are taken off its beginning.
+    """
     if chunk.isdecimal() and len(chunk) <= _DIGITS:
         return Identifier("number", chunk, 0)
     if not _TELLING.search(chunk[:_LONGEST]):
@@ -100,11 +110,15 @@ def _judged(chunk: str) -> Identifier | None:
     bare = bare[start:]
     if len(bare) > _LONGEST or (len(bare) < 2 and not bare.isdigit()):
         return None
-    names = None if "://" in bare else _NAMES.match(bare)
-    if names and (value := _judged(bare[names.end() :])):
-        return value._replace(start=start + names.end() + value.start)
+    if names and "://" not in bare and (assignment := _ASSIGNMENT.match(bare)):
+        value = _judged(bare[assignment.end() :], names - 1)
+        if value is not None:
+            return value._replace(start=start + assignment.end() + value.start)
     kind = _kind(bare)
     return Identifier(kind, bare, start) if kind else None
+
+
+_known = lru_cache(maxsize=1 << 14)(_judged)  # cached, since conversations repeat their identifiers
 
 
 def _kind(chunk: str) -> Kind | None:

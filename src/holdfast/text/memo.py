@@ -1,6 +1,6 @@
 """A cache of values by text, with a bound on memory."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from itertools import islice
 from sys import getsizeof
 from typing import Any, TypeVar, cast
@@ -14,10 +14,15 @@ V = TypeVar("V")
 MOST_BYTES = 64_000_000
 """The bound on all caches of a process together, in bytes: those of a few long conversations."""
 
-_ENTRY = 100  # bytes of an entry beside its key and its value, measured for texts and numbers
-_ALONE, _COLLECTIONS = (str, bytes, int), frozenset({tuple, list, set, frozenset})
+# bytes of an entry beside its characters, measured for a text and a number in a dictionary
+_ENTRY = 200
+_TEXTS, _COLLECTIONS = (str, bytes), frozenset({tuple, list, set, frozenset})
 _ITEM = 64  # bytes of an item in a list or a tuple, such as CPython's object of a short text
 _READ = 2  # items that are measured; further ones count as these do
+# of so many new values one is measured, and the others count as it does: measuring each took a
+# tenth of the time of short forms
+_EACH = 7
+_LONG = 2_000  # characters of a key whose value is always measured: that is little beside making it
 
 
 class Memo(dict[K, V]):
@@ -27,12 +32,15 @@ class Memo(dict[K, V]):
     it is found without a lock and without a Python call.
     """
 
-    __slots__ = ("__weakref__", "_make", "_old")
+    __slots__ = ("__weakref__", "_made", "_make", "_old", "_usual")
 
     def __init__(self, make: Callable[[K], V]) -> None:
         super().__init__()
         self._make = make
         self._old: dict[K, V] = {}
+        self._made = 0
+        self._usual = 0.0
+        """The characters that the value last measured has for each of its key."""
         with _ROOM.lock:
             _ROOM.memos[id(self)] = self
 
@@ -43,7 +51,11 @@ class Memo(dict[K, V]):
     def __missing__(self, key: K) -> V:
         old = self._old
         value = old[key] if key in old else self._make(key)
-        size = _ENTRY + _bytes(key) + _bytes(value)
+        size = _length(key)
+        if self._made % _EACH == 0 or size > _LONG:
+            self._usual = _length(value) / max(1, size)
+        self._made += 1
+        size = _ENTRY + int(size * (1 + self._usual) * _width(key))
         with _ROOM.lock:
             if _ROOM.has(size):
                 self[key] = value
@@ -82,17 +94,27 @@ class _Room:
         return True
 
 
-def _bytes(value: object) -> int:
-    """About the bytes that a key or a value takes."""
-    if isinstance(value, _ALONE):
-        return getsizeof(value)
+def _length(value: object) -> int:
+    """About the number of characters that a key or a value takes."""
+    if isinstance(value, _TEXTS):
+        return len(value)
     if type(value) in _COLLECTIONS:
         some = cast("tuple[object, ...]", value)
         read = min(len(some), _READ)
-        return len(some) * (_ITEM + sum(map(_bytes, islice(some, read))) // max(1, read))
-    # one with names, whose fields differ
-    fields = value if isinstance(value, tuple) else getattr(value, "__dict__", {}).values()
-    return _ITEM + sum(map(_bytes, cast("Iterable[object]", fields)))
+        return len(some) * (_ITEM + sum(map(_length, islice(some, read))) // max(1, read))
+    if isinstance(value, tuple):  # one with names, whose fields differ
+        return sum(map(_length, cast("tuple[object, ...]", value)))
+    return sum(map(_length, cast("dict[str, object]", getattr(value, "__dict__", {})).values()))
+
+
+def _width(key: object) -> float:
+    """Bytes that Python needs for a character of the key, with its UTF-8 if that exists."""
+    if isinstance(key, str):
+        return getsizeof(key) / len(key) if len(key) > _ENTRY else 1 if key.isascii() else 4
+    if isinstance(key, tuple):
+        texts = [part for part in cast("tuple[object, ...]", key) if isinstance(part, str)]
+        return _width(max(texts, key=len, default=""))
+    return 2
 
 
 _ROOM = _Room()
