@@ -3,8 +3,9 @@
 import pytest
 
 from holdfast.formats import named
+from holdfast.kernel.errors import FormatError
 
-FORMS = {
+OBJECTS = {
     "anthropic": lambda given: {
         "role": "assistant",
         "content": [{"type": "tool_use", "id": "c1", "name": "ls", "input": given}],
@@ -23,6 +24,8 @@ FORMS = {
             {"part_kind": "tool-call", "tool_call_id": "c1", "tool_name": "ls", "args": given}
         ],
     },
+}
+TEXTS = {
     "openai_chat": lambda given: {
         "role": "assistant",
         "tool_calls": [
@@ -42,7 +45,7 @@ def read(form, message):
     return named(form).read([message]).messages[0].calls[0].arguments
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", OBJECTS)
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -56,5 +59,18 @@ def read(form, message):
         ('{"a": 1}', '{"a": 1}'),
     ],
 )
-def test_whatever_is_given_is_counted(form, given, told):
-    assert read(form, FORMS[form](given)) == told
+def test_where_the_api_takes_an_object_any_value_is_counted(form, given, told):
+    assert read(form, OBJECTS[form](given)) == told
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_where_the_api_takes_text_an_object_is_taken_too(form):
+    assert read(form, TEXTS[form]('{"a": 1}')) == '{"a": 1}'
+    assert read(form, TEXTS[form]({"a": 1})) == '{"a":1}'
+
+
+@pytest.mark.parametrize("form", TEXTS)
+@pytest.mark.parametrize("given", [[1], [], 5, True])
+def test_where_the_api_takes_text_other_values_are_refused_with_their_place(form, given):
+    with pytest.raises(FormatError, match=r"\.arguments: .* does not belong here; give text"):
+        read(form, TEXTS[form](given))

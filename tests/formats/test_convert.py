@@ -62,7 +62,7 @@ def test_an_id_that_anthropic_does_not_spell_is_spelled_anew():
     ("arguments", "given"),
     [
         ('{"n": 12345678901234567890}', {"n": 12345678901234567890}),
-        ("", {}),
+        ("", {"text": ""}),
         ("[1]", {"text": "[1]"}),
     ],
 )

@@ -172,6 +172,13 @@ CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{
             {"role": "assistant", "tool_calls": [{"id": "a"}]},
             r"tool_calls\[0\]\.function: null does not belong here",
         ),
+        (
+            {
+                "role": "assistant",
+                "tool_calls": [{**CALL, "function": {"name": "f", "arguments": 5}}],
+            },
+            r"messages\[0\]\.tool_calls\[0\]\.function\.arguments: an int does not belong here",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(message, error):

@@ -58,7 +58,7 @@ class OpenAIChat(ObjectWire):
         if value.get("function_call"):
             call = message.object("function_call")
             name = call.text("name")
-            arguments = call.arguments("arguments")
+            arguments = call.written_arguments("arguments")
             yield ToolCall(FUNCTION_ID + name, name, arguments), call.at("arguments")
         yield from map(_call, message.objects("tool_calls"))
 
@@ -80,7 +80,7 @@ class OpenAIChat(ObjectWire):
                 usual = usual and call["type"] == "function" and len(call) == 3
                 if not usual or len(function) > 2 or not 0 < len(call_id) <= LABEL:
                     return None
-                parts.append(ToolCall(call_id, name, arguments or "{}"))
+                parts.append(ToolCall(call_id, name, arguments))
         except (KeyError, TypeError):
             return None
         usual = content is None or type(content) is str
@@ -111,4 +111,4 @@ def _call(call: Node) -> LocatedPart:
     is_custom = call.value.get("type") == "custom"
     kind, field = ("custom", "input") if is_custom else ("function", "arguments")
     held = call.object(kind)
-    return ToolCall(call_id, held.text("name"), held.arguments(field)), held.at(field)
+    return ToolCall(call_id, held.text("name"), held.written_arguments(field)), held.at(field)

@@ -338,7 +338,7 @@ def _item(item: Node) -> LocatedPart:
     if kind in ITEM_CALLS:
         field = ITEM_CALLS[kind]
         name = item.text("name") or kind.removesuffix("_call")
-        return ToolCall(_call_id(item), name, item.arguments(field)), (field,)
+        return ToolCall(_call_id(item), name, item.written_arguments(field)), (field,)
     if kind in ITEM_OUTPUTS:
         text, media = joined(_output(item))
         return ToolResult(_call_id(item), text, media, value.get("status") == "failed"), ("output",)

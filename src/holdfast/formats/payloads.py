@@ -214,11 +214,18 @@ class Node:
             raise fault.at(self.place(*steps)) from fault
 
     def arguments(self, field: str) -> str:
-        """The arguments of a call as JSON text; clients write an object or its text."""
+        """The arguments of a call as JSON text, for a field that is an object in the API."""
         given: object = self.value.get(field)
         if not given:  # PHP writes an empty object as a list, and some clients as empty text
             return "{}"
         return self.text(field) if isinstance(given, str) else self.json(field)
+
+    def written_arguments(self, field: str) -> str:
+        """The arguments of a call, for a field that is JSON text; some clients keep an object."""
+        given: object = self.value.get(field)
+        if given is None:
+            return "{}"
+        return self.json(field) if is_object(given) else self.text(field)
 
     def unknown(self) -> LocatedPart:
         """The object as a part of unknown type; FormatError for a block of Converse."""
