@@ -3,6 +3,7 @@
 Its files are read directly, because its own loader may download.
 """
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -11,7 +12,7 @@ from typing import Any
 
 from holdfast.kernel.errors import MissingExtraError
 from holdfast.kernel.forks import brief_lock
-from holdfast.kernel.registry import imported, needed_by
+from holdfast.kernel.registry import needed_by
 from holdfast.text.visible import encodable
 
 _NEED, _EXTRA = "local embeddings", "local"
@@ -83,7 +84,15 @@ def _tokenizer() -> Any:
 
 @cache
 def _vectors() -> npt.NDArray[np.float16]:
-    """A vector for each token: the only matrix of the file."""
-    load = imported("safetensors.numpy:load_file")
-    vectors: npt.NDArray[np.float16] = load(_files()[1])["embedding.weight"]
-    return vectors
+    """A vector for each token: the only matrix of a safetensors file.
+
+    The file has the length of a JSON header in 8 bytes, the header, and the numbers.
+    """
+    path = _files()[1]
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        told = json.loads(file.read(length))["embedding.weight"]
+    rows, columns = told["shape"]
+    start = 8 + length + told["data_offsets"][0]
+    # a view: a memmap indexes in Python
+    return np.asarray(np.memmap(path, "<f2", "r", start, (rows, columns)))
