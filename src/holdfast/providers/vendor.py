@@ -4,9 +4,9 @@ import os
 import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from time import time
 from typing import Any, ClassVar, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, HoldfastError, ModelError
@@ -90,7 +90,7 @@ def _found(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
     return None
 
 
-def wait_told(headers: Headers, text: str = "") -> float | None:
+def wait_told(headers: Headers, text: str = "", now: datetime | None = None) -> float | None:
     """The wait in seconds that the vendor asks for in its headers or (Google) text, or None."""
     low = {name.lower(): value for name, value in headers.items()}
     if "retry-after-ms" in low:
@@ -100,10 +100,11 @@ def wait_told(headers: Headers, text: str = "") -> float | None:
         if (seconds := _number(value)) is not None:
             return seconds
         try:
-            moment = parsedate_to_datetime(value.strip()).timestamp()
+            moment = parsedate_to_datetime(value.strip())
         except ValueError:
             return None
-        return max(0.0, moment - time())
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
     delay = re.search(r"retryDelay\W{1,6}(\d{1,6}(?:\.\d{1,9})?)s", text)
     return float(delay[1]) if delay else None
 
