@@ -10,13 +10,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
+from holdfast.text.memo import Memo
 from holdfast.text.question import IDENTIFIER, MOST_TERMS, PHRASE, terms_of
 from holdfast.text.similarity import Scores
-from holdfast.text.words import READ, STOP_WORDS, stands, stem, terms, words
+from holdfast.text.visible import GLANCE
+from holdfast.text.words import DIGITS, READ, STOP_WORDS, stands, stem, terms, words
 
 from .messages import MessageSource, Remembered, VectorSource
 from .times import DAY, ORDER, Period, dates, direction, period
@@ -178,12 +181,13 @@ class Retrieval:
         named = frozenset[str]().union(*held.values())
         things = [thing for thing in asked.things if thing.needle in named]
         own = self.messages.candidates(asked.sought(things), _CANDIDATES)
+        rivals = {*self._rivals(own, near, held), *apart}
         own, near = (
-            {at: score for at, score in found.items() if at not in apart} for found in (own, near)
+            {at: score for at, score in found.items() if at not in rivals} for found in (own, near)
         )
-        held = {at: needles for at, needles in held.items() if at not in apart}
+        held = {at: needles for at, needles in held.items() if at not in rivals}
         around, beside = spread(own), spread(near)
-        messages = self.messages.read(sorted({*around, *beside, *timely}.difference(apart)))
+        messages = self.messages.read(sorted({*around, *beside, *timely}.difference(rivals)))
         if not messages:
             return Answers(self.messages.read(self.messages.newest(_CANDIDATES)), {}, (), 0.0, {})
         factors = {
@@ -211,6 +215,27 @@ class Retrieval:
             if found:
                 held[place] = found
         return held
+
+    def _rivals(
+        self,
+        own: Scores,
+        near: Scores,
+        held: Mapping[int, frozenset[str]],
+    ) -> set[int]:
+        """The messages about another thing with a similar name.
+
+        They differ from a message with the name only in numbers: ``srv-17`` instead of ``srv-31``.
+        """
+        if not held:
+            return set()
+        reached = spread({**own, **near, **dict.fromkeys(held, 0.0)})
+        shapes = {
+            at: _SHAPES[message.told]
+            for at, message in self.messages.read(sorted(reached)).items()
+            if len(message.text) <= GLANCE  # a longer one is not one of many similar ones
+        }
+        of_holders = {shapes[at] for at in held if at in shapes}
+        return {at for at, shape in shapes.items() if at not in held and shape in of_holders}
 
     def _weighed(self, factors: Mapping[str, Scores]) -> dict[str, Scores]:
         """The share of the score that each factor has, of those that any message has."""
@@ -249,6 +274,10 @@ class Retrieval:
         if asked.order_alone:
             return range(_FIRST) if asked.direction < 0 else self.messages.newest(_FIRST)
         return ()
+
+
+# the text with each number as 0; kept, since a growing thread compares the same messages again
+_SHAPES = Memo(partial(DIGITS.sub, "0"))
 
 
 def spread(scores: Scores) -> Scores:
