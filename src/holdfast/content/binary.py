@@ -2,7 +2,7 @@
 
 import re
 
-from holdfast.text.opaque import DATA_URL, LEAST, media_type
+from holdfast.text.opaque import LEAST, media_type
 from holdfast.text.pieces import Piece, Reading
 from holdfast.text.words import READ
 
@@ -17,6 +17,7 @@ _ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})")  # bytes as Python and C write the
 # share of the characters in them from which a text reads as bytes; half and double read real texts
 # alike
 _ESCAPED_SHARE = 0.3
+_DATA_URL = re.compile(r"\s{0,8}data:[\w.+-]{1,60}/[\w.+-]{1,80}[;,]\S*\s*\Z")
 _NAMED = re.compile(
     r"\s*\[([\w.+-]+(?:/[\w.+-]+)?, [\d,]+ (?:bytes|characters) [a-z0-9 ]+)\]\s*\Z"
 )  # in its place
@@ -37,7 +38,7 @@ class Binary(LossyKind):
 
     def share(self, text: str) -> float:
         """1.0 for one data URL, else depends on the share of control and replacement characters."""
-        if len(text) >= LEAST and DATA_URL.match(text.strip()) and len(text.split()) == 1:
+        if len(text) >= LEAST and _DATA_URL.match(text):
             return 1.0
         sample = sampled(text)
         escaped = 4 * len(_ESCAPED.findall(sample)) if "\\x" in sample else 0

@@ -14,6 +14,7 @@ are rows under one piece with their columns.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, compress
 from typing import cast
@@ -27,6 +28,7 @@ from holdfast.text.json_values import (
     Member,
     Value,
     dump,
+    minified,
     parse,
     quote,
     sources,
@@ -69,7 +71,7 @@ class Json(LossyKind):
             documents = parse(text)
         except ValueError:
             return None
-        plain = "\n".join(map(dump, documents))
+        plain = "\n".join(map(dump, documents)) if len(documents) > 1 else minified(text)
         best = min(written(documents) or plain, plain, key=len)
         return best if len(best) < len(text) else None
 
@@ -193,6 +195,7 @@ _UNCLEAR = re.compile(  # begins with one set, so that the search can skip to it
 # entries of a map that are shown as rows; with 16 less was kept of recorded runs, where an entry
 # with its keys counts for more, and with 64 less of made-up maps
 _MANY_ENTRIES = 32
+_RARE = 0.1  # share of the records; half and double kept as much of made-up ones
 _KEY = "[key]"  # heads the column of the keys of a map
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
 """Types of values that do not name a record."""
@@ -270,7 +273,7 @@ class Pieces:
             self._events(label, told)
             return
         records = all_records(values)
-        shape = shape_of(records) if len(records) >= _MANY else {}
+        shape = _usual(shape_of(records), records) if len(records) >= _MANY else {}
         if len(shape) > 1:
             # the columns, and under them each record; its other parts are under its first
             are_rows = [is_of(each, shape) for each in records]
@@ -327,6 +330,13 @@ class Pieces:
                 size += len(held[-1]) + 2
         if held:
             self._put(", ".join(held), record, label)
+
+
+def _usual(shape: Shape, records: Sequence[Record]) -> Shape:
+    """The shape without keys that hardly any record has: such a record is told with its keys."""
+    held = Counter(chain.from_iterable(records))
+    least = len(records) * _RARE
+    return {key: kind for key, kind in shape.items() if held[key] >= least}
 
 
 def _wraps(value: Record) -> bool:

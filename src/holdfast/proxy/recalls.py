@@ -4,7 +4,9 @@ The client sees neither the tool nor its calls.
 """
 
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, cast
 
 import msgspec
@@ -24,8 +26,6 @@ from holdfast.kernel.transcript import Continuing, Format
 from holdfast.recovery import recall_tool
 
 _EVENT = "text/event-stream"
-_IN_PIECES = frozenset("content text thinking signature partial_json name arguments".split())
-"""The fields of a stream whose text goes on from event to event."""
 
 
 class Recalls:
@@ -125,56 +125,55 @@ def _events(held: bytes) -> Iterator[Any]:
                 yield found
 
 
-def _continued(said: dict[str, Any], piece: Object) -> None:
-    """Add a piece of a stream: its texts go on, and its lists have the places of their items."""
-    for name, value in piece.items():
-        if is_object(value):
-            _continued(said.setdefault(name, {}), value)
-        elif is_list(value):
-            places = said.setdefault(name, {})
-            for part in value:
-                _continued(places.setdefault(part.get("index", 0), {}), part)
-        elif name in _IN_PIECES:
-            said[name] = (said.get(name) or "") + (value or "")
-        elif value is not None:
-            said.setdefault(name, value)
-
-
-def _in_order(places: dict[int, Any]) -> list[Any]:
-    return [places[index] for index in sorted(places)]
+def _joined(pieces: Sequence[Object], field: str) -> str:
+    """The text of a field that comes in pieces."""
+    return "".join(piece.get(field) or "" for piece in pieces)
 
 
 def _chat_message(held: bytes, *, stream: bool) -> list[Any]:
     """The assistant's message in an answer of Chat Completions."""
     if not stream:
         return [read_object(held)["choices"][0]["message"]]
-    said: dict[str, Any] = {}
-    for event in _events(held):
-        for choice in event.get("choices") or ():
-            _continued(said, choice.get("delta") or {})
-    message: dict[str, Any] = {"role": "assistant", "content": said.get("content") or None}
-    if calls := said.get("tool_calls"):
-        message["tool_calls"] = [
-            {"id": call["id"], "type": "function", "function": call["function"]}
-            for call in _in_order(calls)
-        ]
+    choices = chain.from_iterable(event.get("choices") or () for event in _events(held))
+    said: list[Object] = [choice.get("delta") or {} for choice in choices]
+    calls = defaultdict[int, list[Object]](list)
+    for part in chain.from_iterable(delta.get("tool_calls") or () for delta in said):
+        calls[part.get("index", 0)].append(part)
+    message: dict[str, Any] = {"role": "assistant", "content": _joined(said, "content") or None}
+    if calls:
+        message["tool_calls"] = [_chat_call(calls[index]) for index in sorted(calls)]
     return [message]
+
+
+def _chat_call(parts: Sequence[Object]) -> Object:
+    """The call of these parts, of which the first has its id."""
+    called: list[Object] = [part.get("function") or {} for part in parts]
+    ids = [part["id"] for part in parts if part.get("id")]
+    function = {field: _joined(called, field) for field in ("name", "arguments")}
+    return {"id": ids[-1], "type": "function", "function": function}
 
 
 def _claude_message(held: bytes, *, stream: bool) -> list[Any]:
     """The assistant's message in an answer of Anthropic's Messages API."""
     if not stream:
         return [{"role": "assistant", "content": read_object(held)["content"]}]
-    blocks: dict[int, dict[str, Any]] = {}
+    blocks = defaultdict[int, list[Object]](list)
     for event in _events(held):
         if event.get("type") in ("content_block_start", "content_block_delta"):
-            piece = event.get("content_block") or event["delta"]
-            _continued(blocks.setdefault(event["index"], {}), piece)
-    for block in blocks.values():
-        if "partial_json" in block:
-            # without arguments, every piece is empty
-            block["input"] = json.loads(block.pop("partial_json") or "{}")
-    return [{"role": "assistant", "content": _in_order(blocks)}]
+            blocks[event["index"]].append(event.get("content_block") or event["delta"])
+    return [{"role": "assistant", "content": [_claude_block(blocks[i]) for i in sorted(blocks)]}]
+
+
+def _claude_block(pieces: Sequence[Object]) -> Object:
+    """The block that begins as the first piece."""
+    block = dict(pieces[0])
+    for field in ("text", "thinking", "signature"):
+        if text := _joined(pieces, field):  # a block has only some of these
+            block[field] = text
+    if any("partial_json" in piece for piece in pieces):
+        # without arguments, every piece is empty
+        block["input"] = json.loads(_joined(pieces, "partial_json") or "{}")
+    return block
 
 
 def _response_items(held: bytes, *, stream: bool) -> list[Any]:

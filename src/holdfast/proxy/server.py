@@ -363,17 +363,19 @@ def warm() -> None:
 def _listening(settings: Settings) -> socket.socket:
     """The socket. Raises ConfigError if the address cannot be bound."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    address = settings.host, settings.port
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        # clients that connect while the caches are filled wait
-        return socket.create_server(address, family=family, backlog=1_024)
+        found.bind((settings.host, settings.port))
+        found.listen(1_024)  # clients that connect while the caches are filled wait
     except OSError as fault:
-        why = str(fault.strerror).partition(" (while")[0]
+        found.close()
         raise ConfigError(
-            f"it cannot be listened on ({why})",
+            f"it cannot be listened on ({fault.strerror})",
             place=f"{settings.host}:{settings.port}",
             advice="give another --port, or stop the program that listens there",
         ) from fault
+    return found
 
 
 def _server(settings: Settings, ready: Callable[[], object] | None = None) -> uvicorn.Server:

@@ -277,7 +277,7 @@ def _of_user(
         output, below = text, ""
     aside = ""
     if not (closing or failed):
-        output, aside = _without_element(output)
+        output, aside = _without_typed(output)
     opening = min(opening, len(output))
     within = unwrapped(output[opening:])  # the marks of an element or a fence say nothing either
     opening = output.find(within, opening)
@@ -290,12 +290,15 @@ def _of_user(
     yield from _said(below.strip(), role if role == "user" else UNCLEAR, at, number)
 
 
-def _without_element(output: str) -> tuple[str, str]:
-    """An output, and what a person may have typed that stands in an element at its end."""
+def _without_typed(output: str) -> tuple[str, str]:
+    """An output, and what a person may have typed at its end, in an element or below a heading."""
     syntax, start = ending(output)
     is_apart = syntax == "element" and output[:start].endswith("\n")
     if is_apart and may_be_typed(unwrapped(output[start:])):
         return output[:start].rstrip(), output[start:]
+    above, _, last = output.rpartition("\n\n")
+    if above and is_heading(last.partition("\n")[0]) and may_be_typed(last):
+        return above.rstrip(), last
     return output, ""
 
 

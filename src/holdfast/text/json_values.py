@@ -10,6 +10,7 @@ from .memo import Memo
 
 _BEGUN = re.compile(r"[^ \t\r\n]")  # the white space of JSON (RFC 8259)
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_TOKEN = re.compile(rf'{_STRING}|[^\s"]+', re.DOTALL)
 # up to the next bracket or comma outside strings
 _BRACKET = re.compile(rf'(?:{_STRING}|[^"\[\]{{}}]++)*+([\[\]{{}}])', re.DOTALL)
 _COMMA_AHEAD = re.compile(rf'(?:{_STRING}|[^",]++)*+,', re.DOTALL)
@@ -204,6 +205,11 @@ def _mended(part: str, stop: int) -> str:
     while comma := _COMMA_AHEAD.match(part, at, stop):
         at, whole = comma.end(), comma.end() - 1
     return part[:whole] + "".join(open_marks[::-1])
+
+
+def minified(text: str) -> str:
+    """The JSON text without the white space between its tokens."""
+    return "".join(_TOKEN.findall(text.removeprefix("\ufeff")))
 
 
 def quote(text: str) -> str:

@@ -10,13 +10,11 @@ LEAST = 160
 """
 
 _ALPHABET = "A-Za-z0-9+/_-"
-DATA_URL = re.compile(r"data:([\w.+-]{1,60}/[\w.+-]{1,80})?((?:;[\w=.-]{1,60}){0,4}),")
-"""How data in an address begins (RFC 2397): its type, and what else is said of it."""
-
+_DATA_URL = re.compile(r"data:([\w.+-]{1,60}/[\w.+-]{1,80})?((?:;[\w=.-]{1,60}){0,4}),")
 # characters of a line of wrapped base64; PEM has 64 (RFC 7468), MIME up to 76 (RFC 2045)
 _LEAST_LINE = 40
 _RUN = re.compile(
-    rf"(?:{DATA_URL.pattern})?(?<![{_ALPHABET}])[%{_ALPHABET}]{{{LEAST},}}+={{0,2}}"
+    rf"(?:{_DATA_URL.pattern})?(?<![{_ALPHABET}])[%{_ALPHABET}]{{{LEAST},}}+={{0,2}}"
     rf"|^[A-Za-z0-9+/]{{{_LEAST_LINE},100}}\r?\n(?:[A-Za-z0-9+/]{{{_LEAST_LINE},100}}\r?\n){{2,}}+"
     r"[A-Za-z0-9+/]{0,100}={0,2}$",
     re.MULTILINE,
@@ -111,12 +109,12 @@ def _named(run: re.Match[str]) -> str:
     is_of_words = _MEAN_PART * len(head.translate(_SPACES).split()) >= len(head)
     # which base64 has where bytes are 255, and an address only before it
     is_of_words &= "///" not in head.lstrip("/")
-    return text if is_of_words and not DATA_URL.match(text) else f"[{describe(text)}]"
+    return text if is_of_words and not _DATA_URL.match(text) else f"[{describe(text)}]"
 
 
 def describe(run: str) -> str:
     """A description of a run, such as ``image/png, 48,213 bytes of base64``."""
-    url = DATA_URL.match(run)
+    url = _DATA_URL.match(run)
     body = run[url.end() :] if url else run.removeprefix("0x")
     head = "".join(body[:_SAMPLE].split())
     digits = "".join(body.split())

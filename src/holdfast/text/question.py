@@ -9,7 +9,6 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from .memo import Memo
-from .pieces import WORDS, shape
 from .words import READ, STOP_WORDS, has_unspaced, lowered, stem, words
 
 _MARKS = ("?", "？", "؟")
@@ -21,8 +20,6 @@ and a word of an identifier. Their order matters, not their exact values: closer
 farther apart, as many facts of real texts are kept."""
 
 _SHORT_NUMBER = 2  # digits of a number that is too frequent in times, dates and ids
-_NAME_SIGNS = ("--", "#", "$", "@")  # before an option, a tag, a variable, an address
-_SHORT_NAME = 2  # characters of a name that is too frequent, such as ID
 _MONTHS: Sequence[str] = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _MONTH = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -38,12 +35,12 @@ _QUOTED = re.compile(
     # within a line
     r"\"[^\"\n]{2,200}\"|`[^`\n]{2,200}`|(?<!\w)'[^'\n]{2,200}'(?!\w)|“[^”\n]{2,200}”"
 )
-_SPOKEN = WORDS | {"hyphened", "other"}
-"""Forms of what people say, if it has no digit; other names are made for machines."""
 _EDGES = ".,;:!?()[]{}<>\"'`“”‘’«»…*|¿¡。、！？；："
+_CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _CAMEL_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _NOT_AFTER = r"(?<!\w)(?<!\d[.:/+-])"
 _NOT_BEFORE = r"(?!\w|[.:/+-]\d|,\d{3}(?![\w,]))"  # other commas separate the cells of a row
+_JOINED = re.compile(r"\w[./\\:@#=+~-]\w|::|->")
 
 
 def asks(text: str) -> bool:
@@ -92,7 +89,9 @@ def answers_to(
         at = together.find(term.needle)
         while at >= 0:
             place = bisect_right(ends, at)
-            if whole.search(lows[place]) if whole else term.needle in _stems[texts[place]]:
+            low = lows[place]
+            start = at - ends[place] + len(low) + 1
+            if whole.search(low) if whole else _has_word(term.needle, texts[place], low, start):
                 held.add(place)
             at = together.find(term.needle, ends[place])
         if not held:
@@ -133,8 +132,7 @@ def _terms(text: str) -> Iterator[Term]:
 
 
 def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
-    is_marked = token.startswith(_NAME_SIGNS) or any(map(str.isdigit, token))
-    if is_marked or (len(token) > _SHORT_NAME and shape(token) not in _SPOKEN):
+    if _is_identifier(token):
         short = token.isdigit() and len(token) <= _SHORT_NUMBER
         yield Term(lowered(token), WORD if short else IDENTIFIER)
         weight = PIECE
@@ -157,6 +155,42 @@ def _terms_of_token(token: str, *, opens_sentence: bool) -> Iterator[Term]:
 def words_of_name(name: str) -> list[str]:
     """The words of an identifier, also of one in CamelCase."""
     return words(_CAMEL_PIECE.sub(r" \g<0> ", name))
+
+
+def _is_identifier(token: str) -> bool:
+    """Whether the token looks machine-made: digits, joints, CamelCase or only capitals."""
+    if token.isalpha():
+        capitals = token.isupper() and token.isascii() and len(token) > 2
+        return capitals or (not token.islower() and _CAMEL.search(token) is not None)
+    if (
+        any(map(str.isdigit, token))
+        or "_" in token.strip("_")
+        or _CAMEL.search(token)
+        or token.startswith(("--", "/", "#", "$", "@"))
+    ):
+        return True
+    joint = _JOINED.search(token)
+    return joint is not None and joint.group()[1:2] != "-"
+
+
+def _has_word(needle: str, text: str, low: str, at: int) -> bool:
+    """Whether the needle, which stands in ``low`` at this place, is the stem of a word from there.
+
+    Only the words with the needle are read. ``low`` is the text in lower case.
+    """
+    size = len(low)
+    if size != len(text) or not needle.isascii():
+        return needle in _stems[text]
+    while at >= 0:
+        start, end = at, at + len(needle)
+        while start and low[start - 1].isalnum():
+            start -= 1
+        while end < size and low[end].isalnum():
+            end += 1
+        if needle in _stems[text[start:end]]:
+            return True
+        at = low.find(needle, end)
+    return False
 
 
 @Memo  # since a growing conversation is asked at each call

@@ -18,7 +18,6 @@ from urllib.parse import unquote_to_bytes
 
 from holdfast.kernel.messages import Media
 from holdfast.kernel.ports import Count
-from holdfast.text.opaque import DATA_URL
 
 from .families import first
 
@@ -28,6 +27,7 @@ _A_SECOND = {"audio": 32, "video": 263}
 # bytes a second if the file does not say: 128 kbit/s and 2 Mbit/s
 _BYTES_A_SECOND = {"audio": 16_000, "video": 250_000}
 
+_DATA_URL = re.compile(r"data:([^,;]{0,200})((?:;[^,;]{0,200}){0,8}),")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-][A-Za-z0-9+/=_\s-]{43}")
 """The start of base64; file ids are shorter, and URLs have a colon or a dot."""
 _HEAD, _JPEG_HEAD = 4 << 10, 256 << 10  # bytes; in a JPEG a preview may stand before the size
@@ -63,7 +63,7 @@ class _Payload(NamedTuple):
 
 
 def _payload(source: str) -> _Payload | None:
-    if url := DATA_URL.match(source):
+    if url := _DATA_URL.match(source):
         return _Payload(source, url.end(), ";base64" in url[2].lower())
     return _Payload(source, 0, base64=True) if _BASE64.match(source) else None
 
