@@ -73,16 +73,18 @@ class Select(Configured):
         if not allowance.stored:
             return view.plan()
         references, trouble = yield from save_messages(transcript, view.going, allowance)
-        store = WorkingStore(not trouble, trouble)
-        for place in view.shortened_parts() if store.works else ():
-            text = view.text_at(place)
-            kind = recognise(text).name
-            key = yield from store.save(text, kind)
-            view.name_original(place, kind, key)
-        if not store.works:
-            references = ()
-            view.references.clear()
-        return view.plan(references, store.trouble)
+        plan = view.plan(references, trouble)
+        store = WorkingStore(works=not trouble)
+        # a reference takes room, so that more outputs may be cut; their originals are saved next
+        while store.works and (cut := view.without_reference(plan)):
+            for place in cut:
+                text = view.text_at(place)
+                kind = recognise(text).name
+                key = yield from store.save(text, kind)
+                if store.works:
+                    view.name_original(place, kind, key)
+            plan = view.plan(references if store.works else (), store.trouble)
+        return plan
 
 
 # what stays in place
@@ -527,11 +529,12 @@ class Selection(Stays):
         }
         return {task: shorter} if shorter else {}
 
-    def shortened_parts(self) -> list[Place]:
-        """The places of the parts that may be cut and name no original yet."""
-        places = {(self.events[n].message, self.events[n].part) for n in self.in_place}
-        seal = self.transcript.seal
-        return [at for at in sorted(places) if key_in(self.text_at(at), seal) is None]
+    def without_reference(self, plan: Plan) -> list[Place]:
+        """The places of the parts that ``plan`` cuts without a reference."""
+        cut = [each for each in plan.edits if isinstance(each, Replace) and each.reason == IN_PART]
+        bare = [each for each in cut if key_in(each.text, self.transcript.seal) is None]
+        places = [(each.index, each.part) for each in bare]
+        return [place for place in places if place not in self.references]
 
     def name_original(self, at: Place, kind: str, key: str) -> None:
         """End the part, if it is cut, with a reference to its original.
