@@ -20,7 +20,6 @@ from holdfast.config_files import (
     Table,
     check_keys,
     inside,
-    made_from,
     read_config,
     unknown_key,
 )
@@ -132,14 +131,21 @@ class Config:
             said = said and said.get(key)
         if said is None:
             return None
+        make = TABLES.load(name)
+        arguments = signature(make).parameters
         with self._layers.telling():
             if not is_object(said):
                 raise ConfigError(f"{said!r} is not a table", place=name, advice=f"write [{name}]")
+            check_keys(said, list(arguments), name)
+            for key, argument in arguments.items():
+                if argument.default is Parameter.empty and key not in said:
+                    raise ConfigError(f"it has no {key}", place=name, advice=f"add {key} = ...")
             given = {
                 key: self.table(f"{name}.{key}") if f"{name}.{key}" in TABLES.table else value
                 for key, value in _given(said).items()
             }
-            return made_from(TABLES.load(name), given, name)
+            with inside(name, arguments):
+                return make(**given)
 
     def _of(self, names: Collection[str]) -> dict[str, Any]:
         found = {key: value for key, value in _given(self._layers.data).items() if key in names}

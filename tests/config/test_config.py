@@ -271,7 +271,7 @@ def test_a_profile_file_may_extend_a_profile(folder):
             "belong here; give a number of 0 or more"),
         ("[costs]\nprice = 4", "holdfast.toml:2: costs.price: 4 is not a table; write "
             "[costs.price]"),
-        ("[costs.price]\noutput = 4", "holdfast.toml:1: costs.price: these keys do not fit"),
+        ("[costs.price]\noutput = 4", "holdfast.toml:1: costs.price: it has no input; add"),
         ("[costs.price]\ninput = -4", "holdfast.toml:2: costs.price.input: -4 does not "
             "belong here; give a number of 0 or more"),
         ("budget = ", "holdfast.toml: this is not TOML (Invalid value (at end of document))"),

@@ -5,9 +5,8 @@ import tomllib
 from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, partial
-from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.registry import Registry, nearest
@@ -27,7 +26,6 @@ READERS = Registry(
 Each returns the tables of a text, and a function that gives the line of each key, from 1.
 """
 
-T = TypeVar("T")
 Table = Mapping[str, Any]
 
 
@@ -94,20 +92,6 @@ def check_keys(data: Table, known: Collection[str], place: str = "") -> None:
     for key in data:
         if key not in known:
             raise unknown_key(f"{place}.{key}" if place else key, known)
-
-
-def made_from(make: Callable[..., T], table: Table, place: str) -> T:
-    """What ``make`` makes of the table, whose keys are its arguments.
-
-    Raises ConfigError for unknown, missing and wrong ones.
-    """
-    arguments = signature(make).parameters
-    check_keys(table, list(arguments), place)
-    try:
-        with inside(place, arguments):
-            return make(**table)
-    except TypeError as fault:
-        raise ConfigError(f"these keys do not fit ({fault})", place=place) from fault
 
 
 def unknown_key(path: str, known: Collection[str], noun: str = "key") -> ConfigError:

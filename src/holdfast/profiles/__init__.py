@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from holdfast.config_files import (
     check_keys,
     config_of,
     inside,
-    made_from,
     read_config,
     unknown_key,
 )
@@ -313,8 +313,13 @@ def read_step(data: object, place: str = "strategy") -> Compressor:
 def _made(name: str, table: Table, place: str) -> Compressor:
     with inside(f"{place}.strategy"):
         factory: Callable[..., Compressor] = COMPRESSORS.load(name)
+    check_keys(table, list(signature(factory).parameters), place)
     knobs = {key: _knob(value, f"{place}.{key}") for key, value in table.items()}
-    return made_from(factory, knobs, place)
+    try:
+        with inside(place, knobs):
+            return factory(**knobs)
+    except TypeError as fault:
+        raise ConfigError(f"these knobs do not fit ({fault})", place=place) from fault
 
 
 def _knob(value: object, place: str) -> object:

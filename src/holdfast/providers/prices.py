@@ -4,12 +4,12 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from holdfast.config_files import Table, made_from, read_config
+from holdfast.config_files import Table, check_keys, inside, read_config
 from holdfast.kernel.typed import check_fields, is_object
 
 MILLION = 1_000_000  # the tokens for which vendors state their prices
@@ -76,11 +76,13 @@ def _own(file: str) -> Sequence[ListedPrice]:
 
     Raises ConfigError, with file and line, for anything but a price.
     """
-    read = read_config(file)
+    read, known = read_config(file), [field.name for field in fields(Price)]
     found: list[ListedPrice] = []
     for name, said in read.data.items():
         table: Table = said if is_object(said) else {}
-        price = made_from(Price, table, f"{read.origin(name)}: {name}")
+        check_keys(table, known, f"{read.origin(name)}: {name}")
+        with inside(f"{read.origin(name)}: {name}", known):
+            price = Price(**cast("dict[str, Any]", {"input": None, **table}))
         pattern = f"(?:^|[/:]){re.escape(name.lower())}$"  # it may itself have these signs
         found.append(ListedPrice(_OWN, name, pattern, price))
     return found
