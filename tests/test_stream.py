@@ -1197,6 +1197,20 @@ def test_what_a_person_may_have_typed_below_an_output_is_no_part_of_it(end):
     assert {(event.function, event.by) for event in said} == {("words", "reply")}
 
 
+def test_what_a_person_may_have_typed_below_a_heading_is_no_part_of_an_output():
+    messages = [{"role": "user", "content": "Sort out the parts, please."}]
+    for number in range(1, 9):
+        act = f"I look at it.\n\n```sh\ncat part{number}.py\n```"
+        output = f"Observation:\ndef part_{number}(row):\n    return row[{number}] * rate"
+        if number == 5:
+            output += "\n\nUser note:\nPlease do not touch part5 any more, I need it as it is."
+        messages += [{"role": "assistant", "content": act}, {"role": "user", "content": output}]
+    _, _, transcript = read(messages, "openai", None)
+    (said,) = [each for each in events_of(transcript.messages, {}) if "any more" in each.text]
+    assert (said.function, said.by) == ("words", "reply")
+    assert "return" not in said.text
+
+
 def test_a_game_is_known_by_answers_that_tell_the_act_more_often_than_by_chance():
     verbs = "scout hire burn repair visit sell guard feed raise leave".split()
     names = "mill archers granary bridge abbey wool gate horses tax camp".split()

@@ -167,7 +167,9 @@ def test_sizes_that_cannot_be_kept_are_refused(wrong):
 
 
 def test_a_tier_that_there_is_not_is_told_in_one_line():
-    with pytest.raises(ConfigError, match="tier: 'lukewarm' does not belong here; give 'hot' or 'warm' or 'cold'"):
+    with pytest.raises(
+        ConfigError, match="tier: 'lukewarm' does not belong here; give 'hot' or 'warm' or 'cold'"
+    ):
         Tiers().of("lukewarm")
 
 
@@ -186,5 +188,7 @@ def test_candidates_above_the_threshold_of_their_tier_are_chosen_best_first():
 
 @pytest.mark.parametrize("of", [Tiers().of, TierSizes().of])
 def test_a_tier_is_one_of_the_three(of):
-    with pytest.raises(ConfigError, match="tier: 'trigger' does not belong here; give 'hot' or 'warm'"):
+    with pytest.raises(
+        ConfigError, match="tier: 'trigger' does not belong here; give 'hot' or 'warm'"
+    ):
         of("trigger")

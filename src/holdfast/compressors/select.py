@@ -12,6 +12,7 @@ from itertools import chain, zip_longest
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Configured, Flow, Plan
+from holdfast.kernel.edits import Replace
 from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
@@ -20,7 +21,7 @@ from holdfast.selection import table, typed_of, until
 from holdfast.stream import StreamEvent, events_of, nobody_acts
 from holdfast.text.fit import FIRST_GUESS, filled, head_tail, water_level
 
-from .draft import ASIDE, Draft, ShorterTask
+from .draft import ASIDE, IN_PART, Draft, ShorterTask
 from .notes import IDLE, NEARER, Candidates
 from .references import Place, Reference, before_reference, key_in, note, save_messages
 from .summaries import (
