@@ -219,7 +219,7 @@ def test_what_is_wrong_is_named_with_its_place(message, error):
 
 
 def test_a_wrong_system_prompt_is_named():
-    with pytest.raises(FormatError, match=r"^body\.system\.content: an int does not belong here"):
+    with pytest.raises(FormatError, match=r"^body\.system: an int does not belong here"):
         named("anthropic").read({"system": 5, "messages": []})
 
 

@@ -44,6 +44,7 @@ from .payloads import (
     is_list,
     is_object,
     messages_of,
+    refuse,
     rewritten,
     schemas,
     what_is,
@@ -256,6 +257,8 @@ class ObjectWire(ABC):
         body = body_of(payload)
         for field in filter(body.get, self.prompts):
             system = body[field]
+            if not (is_object(system) or is_list(system) or isinstance(system, str)):
+                refuse(system, f"body.{field}", "give text or a list of parts")
             holder = system if is_object(system) else {"role": "system", self.content: system}
             parts, beside = self._told(holder, f"body.{field}")
             yield from (*parts, Opaque(beside)) if beside else parts
