@@ -136,8 +136,8 @@ ARGUMENTS = [
     (["--budget", "9", "--report", "why.pdf"],
      "--report why.pdf: its name does not say the form of the report; let it "
         "end in .html"),
-    (["--budgt", "9"], "no such option '--budgt'. Did you mean '--budget'?; see holdfast"),
-    (["--budgett", "9"], "no such option '--budgett'. (Did you mean one of: '--budget'"),
+    (["--budgt", "9"], "--budgt: there is no such option; did you mean --budget"),
+    (["--budgett", "9"], "--budgett: there is no such option; did you mean --budget?"),
     (["--budget", "9", "--format", "anthropic"],
      "chat.json: messages[2].tool_calls: the Messages API has no such field; convert the "
      "messages first, with `holdfast convert`"),
@@ -174,10 +174,10 @@ def test_a_server_does_not_start_with_a_store_that_nobody_knows(run, server):
         (["batch", "chat.jsonl", "out.jsonl", "--budget", "9", "--engine", "processes://x"],
          "--engine: 'processes://x' says no number; write one such as processes://4"),
         (["batch", "chat.jsonl", "out.jsonl", "--budget", "9", "--chunk", "x"],
-         "invalid value for '--chunk': 'x' is not a valid whole number; see holdfast batch --help"),
+         "--chunk: 'x' is not a valid whole number; see holdfast batch --help"),
         (["batch", "chat.jsonl", "out.jsonl", "--budget", "9", "--chunk", "0"],
-         "invalid value for '--chunk': 0 is not in the range x>=1; see holdfast batch --help"),
-        (["store", "chek"], "no such command 'chek'. Did you mean 'check'?; see holdfast store"),
+         "--chunk: 0 is not in the range x>=1; see holdfast batch --help"),
+        (["store", "chek"], "holdfast store: there is no command named 'chek'"),
         (["store", "check", "cassandra://a"],
          "cassandra://a: there is no store named 'cassandra'; known are"),
     ],
@@ -202,7 +202,7 @@ def test_what_a_step_asks_for_is_an_option_in_the_summary_of_a_shell(run, talk):
 
 
 def test_a_missing_file_name_and_an_unknown_command_say_what_there_is(run):
-    assert run("compress").complaint == "missing argument 'FILE|-'; see holdfast compress --help"
+    assert run("compress").complaint == "FILE|-: it is missing; see holdfast compress --help"
     assert run("comprss").complaint.startswith(
         "there is no command named 'comprss'; did you mean 'compress'?"
     )

@@ -167,6 +167,14 @@ def test_a_thread_that_is_not_there_is_told(run, kept, command):
     assert done.complaint.startswith("--thread: there is no thread 'mistyped' in a.db; ")
 
 
+def test_an_unknown_command_of_a_session_names_the_known_ones(run):
+    ran = run("session", "fi")
+    assert ran.code == 2
+    assert ran.complaint.startswith(
+        "holdfast session: there is no command named 'fi'; did you mean 'fit'? known are append, "
+    )
+
+
 def test_a_session_that_would_end_with_the_command_is_refused(run, kept):
     line = run("session", "append", "talk.json", "--store", "memory://", "--thread", "t").complaint
     assert line.startswith("--store memory://: memory is lost when the command ends; name a file")

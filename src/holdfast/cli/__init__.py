@@ -10,7 +10,7 @@ import click
 
 from holdfast import __version__
 from holdfast.kernel.errors import BudgetError, ConfigError, HoldfastError, InputError
-from holdfast.kernel.registry import Registry
+from holdfast.kernel.registry import Registry, nearest
 from holdfast.text.visible import visible
 
 from .files import Command, let_go, note
@@ -82,6 +82,17 @@ class Group(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of their definition."""
         return list(self.commands)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """The command. Raises ConfigError, listing the known ones, for an unknown name."""
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
+            raise ConfigError(
+                f"there is no command named {cmd_name!r}",
+                place=f"holdfast {self.name}",
+                advice=nearest(cmd_name, self.commands),
+            )
+        return command
 
 
 def group(name: str, about: str) -> Group:
@@ -183,6 +194,18 @@ def with_options(advice: str) -> str:
 def _of_click(fault: click.ClickException) -> InputError:
     """An error of the argument parser, as one of ours."""
     context = fault.ctx if isinstance(fault, click.UsageError) else None
-    told = fault.format_message().rstrip(".")
     advice = f"see {context.command_path if context else 'holdfast'} --help"
-    return InputError(f"{told[:1].lower()}{told[1:]}", advice=advice)
+    if isinstance(fault, click.NoSuchOption):
+        if fault.possibilities:
+            advice = f"did you mean {fault.possibilities[0]}?"
+        return InputError("there is no such option", place=fault.option_name, advice=advice)
+    if isinstance(fault, click.BadParameter):
+        place = fault.param.opts[-1] if fault.param else ""
+        if isinstance(fault.param, click.Argument):
+            place = fault.param.human_readable_name
+        problem = fault.message.rstrip(".")
+        if isinstance(fault, click.MissingParameter):
+            problem = "it is missing"
+        return InputError(problem, place=place, advice=advice)
+    message = fault.format_message().rstrip(".")
+    return InputError(f"{message[:1].lower()}{message[1:]}", advice=advice)
