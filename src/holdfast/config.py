@@ -246,17 +246,24 @@ def _named(path: Path) -> ConfigFile:
 
 def _found(folder: Path) -> ConfigFile | None:
     """The nearest file with a configuration."""
-    for place in (folder, *folder.resolve().parents):
+    start = folder.resolve()
+    for place in (start, *start.parents):
         for suffix in READERS.table:
             file = place / f"{NAME}{suffix}"
             if file.is_file():
-                return _named(file)
+                return _named(_shown(file, start))
         project = place / _PROJECT
         if project.is_file() and NAME.encode() in project.read_bytes():
-            found = _named(project)
+            found = _named(_shown(project, start))
             if found.data:
                 return found
     return None
+
+
+def _shown(path: Path, folder: Path) -> Path:
+    """The path relative to the working directory, if it was searched from there."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) and folder == here else path
 
 
 def _usable(file: ConfigFile) -> ConfigFile:

@@ -52,13 +52,10 @@ def test_opening_by_url_touches_no_file(tmp_path):
             "store: 'sqlite://agent.db' names no file; write 'sqlite:///file.db'",
         ),
         ("sqlite:///", "store: 'sqlite:///' names no file; write 'sqlite:///file.db'"),
-        (
-            "sqlite:///:memory:",
-            " for an absolute path, or 'memory://'",
-        ),
+        ("sqlite:///:memory:", "store: a sqlite store is a file; for memory write 'memory://'"),
         (
             "sqlite:///a.db?mode=ro",
-            "store: 'sqlite:///a.db?mode=ro' names no file; write 'sqlite:///file.db'",
+            "store: 'sqlite:///a.db?mode=ro' has options, which a sqlite URL does not take",
         ),
         (
             "sqlit:///a.db",

@@ -349,14 +349,18 @@ class SqliteStore(EntryStore, ClosedAfterUse):
     @classmethod
     def from_url(cls, url: str) -> SqliteStore:
         """The store of ``sqlite:///relative/file.db`` or ``sqlite:////absolute/file.db``."""
-        host, _, path = url.partition("://")[2].partition("/")
-        if host or path in ("", ":memory:") or "?" in path:
-            raise unusable(
-                f"{url!r} names no file",
-                "write 'sqlite:///file.db', 'sqlite:////var/file.db' for an absolute path, or "
-                "'memory://'",
-            )
-        return cls(path)
+        _, _, rest = url.partition("://")
+        path, advice = rest.removeprefix("/"), ""
+        if not path or not rest.startswith("/"):
+            problem = f"{url!r} names no file"
+            advice = "write 'sqlite:///file.db', or 'sqlite:////var/file.db' for an absolute path"
+        elif path == ":memory:":
+            problem, advice = "a sqlite store is a file", "for memory write 'memory://'"
+        elif "?" in path:
+            problem = f"{url!r} has options, which a sqlite URL does not take"
+        else:
+            return cls(path)
+        raise unusable(problem, advice)
 
     def get_bytes(self, key: str) -> bytes | None:
         """The value as bytes, or None; text is encoded as UTF-8."""
