@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, cast
@@ -229,12 +228,22 @@ def _arguments(command_line: Sequence[str], address: str) -> list[str]:
 
 def _finished(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run the program to its end; an interrupt is left to the program."""
-    with ExitStack() as after:
-        running = subprocess.Popen(arguments, env=environment)  # noqa: S603 - typed by the user
-        handlers = {signal.SIGINT: lambda *_: None, signal.SIGTERM: lambda *_: running.terminate()}
-        for number, handler in handlers.items():
-            after.callback(signal.signal, number, signal.signal(number, handler))
-        code = running.wait()
+    with subprocess.Popen(arguments, env=environment) as running:  # noqa: S603 - typed by the user
+
+        def end(number: int, frame: object) -> None:
+            del number, frame
+            running.terminate()
+
+        before = signal.signal(signal.SIGTERM, end)
+        try:
+            while True:
+                try:
+                    code = running.wait()
+                    break
+                except KeyboardInterrupt:
+                    continue
+        finally:
+            signal.signal(signal.SIGTERM, before)
     return code if code >= 0 else 128 - code
 
 

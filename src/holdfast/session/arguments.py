@@ -47,14 +47,18 @@ Which = int | str
 """A message: its position (negative from the end), or the id with which it was appended."""
 
 
+def _names_a_message(value: object) -> bool:
+    return isinstance(value, str) or is_whole(value)
+
+
+def _has_words(text: str) -> bool:
+    return bool(text.strip())
+
+
 Position = Annotated[
-    object,
-    Only(
-        "its position, or the id that it was appended with",
-        lambda value: isinstance(value, str) or is_whole(value),
-    ),
+    object, Only("its position, or the id that it was appended with", _names_a_message)
 ]
-Words = Annotated[str, Only("text that is not empty", lambda text: bool(text.strip()))]
+Words = Annotated[str, Only("text that is not empty", _has_words)]
 Name = Annotated[str, Only("a name as text", bool)]
 _Number = Annotated[object, Only("one of history(), or its number", is_whole)]
 
