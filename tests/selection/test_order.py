@@ -33,7 +33,7 @@ def test_rows_of_a_listing_differ_in_names_and_numbers_alone():
 
 
 def test_paths_of_a_listing_are_alike_whatever_their_last_names_are():
-    listed = ["/work/docs", "/work/setup.py", "/work/dev/Makefile", "/work/tests/data-2"]
+    listed = ["/srv/docs", "/srv/setup.py", "/srv/dev/Makefile", "/srv/tests/data-2"]
     assert {form(things(path)) for path in listed} == {("path",)}
 
 
