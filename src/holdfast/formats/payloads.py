@@ -134,7 +134,7 @@ class Node:
 
     def text(self, field: str) -> str:
         """The text in this field, which is that of a part."""
-        self.told[id(self.value)].append(field)
+        self.tells(field)
         return self.label(field)
 
     def label(self, field: str) -> str:
