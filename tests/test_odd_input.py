@@ -12,7 +12,7 @@ from tests.formats.rules.messages import assistant, calling, tool, user
 from tests.talks import agent_run, chat, system, words
 
 DEEP: list = []
-for _ in range(5_000):
+for _ in range(200_000):
     DEEP = [DEEP]
 
 HOLDING: dict = {"role": "user"}

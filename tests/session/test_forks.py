@@ -24,6 +24,7 @@ session.append(*[{"role": "user", "content": text} for text in texts])
 def test_a_child_goes_on_with_what_its_parent_had_under_way(tmp_path, kind):
     command = [
         sys.executable,
+        "-Wignore:This process:DeprecationWarning",  # of Python 3.12, on each fork beside threads
         "-m",
         "tests.session.scripts.forks",
         kind,

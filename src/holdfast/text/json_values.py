@@ -201,10 +201,9 @@ def _mended(part: str, stop: int) -> str:
             open_marks.append("]" if sign == "[" else "}")
         elif open_marks:
             open_marks.pop()
-    at = whole
-    while comma := _COMMA_AHEAD.match(part, at, stop):
-        at, whole = comma.end(), comma.end() - 1
-    return part[:whole] + "".join(open_marks[::-1])
+    while comma := _COMMA_AHEAD.match(part, whole, stop + 1):  # Python 3.13 stops at the comma
+        whole = comma.end()
+    return part[:whole].rstrip(", \t\r\n") + "".join(open_marks[::-1])
 
 
 def minified(text: str) -> str:
