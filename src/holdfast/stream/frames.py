@@ -88,7 +88,8 @@ def closings_of(alike: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
         line, line_break, _ = closing.partition("\n")
         has_sign = SIGN.search(line) and any(map(str.isalnum, line))
         rests = [text.rstrip().rpartition("\n")[0] for text in group]
-        if line_break and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
+        is_whole = line_break or len(closing) == OPENING
+        if is_whole and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
             found.append(line + line_break)
     return tuple(found)
 

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 from os.path import commonprefix
 from statistics import median
 from sys import maxunicode
@@ -29,7 +29,6 @@ from holdfast.text.words import (
     is_all_words,
     is_heading,
     is_sentence,
-    is_untyped,
     masked,
     may_be_said,
     may_be_typed,
@@ -136,7 +135,7 @@ class Protocol(NamedTuple):
         if _BARE_COMMAND in self.syntaxes:
             return has_form or (self.answers_act and not may_be_typed(text))
         are_known = self.is_bare or self.openings or self.closings
-        is_programs = self.answers_act and are_known and is_untyped(text)
+        is_programs = self.answers_act and are_known and has_unworded_ends(text)
         return has_form or bool(is_programs and not wraps_words(text))
 
     def is_unclear(self, text: str) -> bool:
@@ -425,8 +424,11 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     What ends in one of these forms and only people answer, as ``Final answer:``, is no act.
     """
     exchanges = _exchanges(said, syntaxes)
-    answers = [answer for _, _, answer in exchanges]
     named = named_in([each[1:] for each in exchanges]) if syntaxes else UNNAMED
+    # a sentence below all of them would read as if somebody had typed it
+    below = takewhile(is_sentence, edges_of([each[1:] for each in exchanges]).endings)
+    reminders = Edges(endings=tuple(below))
+    answers = [reminders.parted(answer)[0] for _, _, answer in exchanges]
     openings, unclear = _openings(answers, said, named, have_acts=bool(syntaxes))
     protocol = Protocol(syntaxes, openings, unclear=unclear, named=named)
     if not syntaxes:
@@ -435,18 +437,15 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     formless = protocol._replace(answers_act=False)
     headings = {_heading(text).rpartition(" ")[2] for text in answers if formless.is_outcome(text)}
     protocol = protocol._replace(headings=frozenset(headings - {""}))
-    untyped = [
-        text
-        for text in answers
-        if text.count("\n") >= _LINES and is_untyped(text) and not formless.is_outcome(text)
-    ]
+    others = [text for text in answers if not formless.is_outcome(text)]
+    untyped = [text for text in others if text.count("\n") >= _LINES and has_unworded_ends(text)]
     # without the label with which each begins
     acts = [protocol.parted(text)[1].rpartition(syntax)[2] for syntax, text, _ in exchanges]
     commands = [
         text for _, text, _ in exchanges if "\n" not in text.strip() and _COMMAND.match(text)
     ]
     is_bare = (
-        len(untyped) >= max(_FEWEST, _BARE * len(answers))
+        len(untyped) >= max(_FEWEST, _BARE * len(others))
         or len(commands) >= _NEARLY_ALL * len(exchanges)
         or (not openings and len(acts) >= _FEWEST_COMMANDS and _tell_acts(acts, answers))
     )
@@ -468,7 +467,8 @@ def _with_blocks(said: Said) -> Protocol | None:
     openings, _ = _openings(answers, said, have_acts=True)
     protocol = Protocol(syntaxes, openings, answers_act=False)
     returned = [text for text in answers if protocol.is_outcome(text)]
-    behind = [text[protocol.opening(text) :].lstrip() for text in returned]
+    shared = len(commonprefix(returned))  # noqa: RUF071
+    behind = [text[max(shared, protocol.opening(text)) :].lstrip() for text in returned]
     spoken = sum(reads_as_words(text.partition("\n")[0]) for text in behind)
     are_programs = 2 * len(returned) > len(answers) and 2 * spoken < len(returned)
     return protocol._replace(answers_act=True) if are_programs else None

@@ -228,6 +228,7 @@ _SPOKEN = in_any_script(  # the ranges are nearly [^\W\d_], in half the time
 )
 # share of words in a line from which it reads as a sentence; in recorded runs .3 and .8 kept less
 _SENTENCE = 0.6
+_COLUMNS = "   "  # tables have three spaces and more; some people type two behind a sentence
 # characters that lines of a log have in common at their start; half kept as much of recorded runs
 _LOG_OPENING = 12
 # lines in a row that are not sentences; fewer may be a list, an address, a poem. In recorded runs
@@ -284,10 +285,12 @@ def unfenced(text: str) -> str:
 
 
 def reads_as_words(line: str) -> bool:
-    """Whether most tokens of the line are plain words; of unspaced script, two characters are one.
+    """Whether most tokens of the line are plain words, and do not stand in columns.
 
-    So many have most words of Chinese and Japanese.
+    Of unspaced script, two characters are one: so many have most words of Chinese and Japanese.
     """
+    if _COLUMNS in line.strip():
+        return False
     unspaced = 0
     if not line.isascii():
         unspaced = sum((len(run) + 1) // 2 for run in _unspaced().findall(line))
@@ -318,21 +321,6 @@ def may_be_typed(text: str) -> bool:
     typed = "\n".join(passage for is_material, passage in passages_of(text) if not is_material)
     said = max(len(text.split()), len(unspaced_pairs(text)[0]))
     return len(typed) <= _TYPED and said >= _SAYING
-
-
-def is_untyped(text: str) -> bool:
-    """Whether nobody typed a text.
-
-    Neither its first nor its last line reads as words; or it is long, most lines do not read as
-    words, and the first and the last do not either, or are of columns.
-    """
-    if has_unworded_ends(text):
-        return True
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
-    if not lines or len(text) <= _TYPED:
-        return False
-    is_said = any(reads_as_words(line) and "  " not in line for line in (lines[0], lines[-1]))
-    return not is_said and 2 * sum(map(reads_as_words, lines)) <= len(lines)
 
 
 def may_be_said(text: str) -> bool:
