@@ -675,6 +675,45 @@ def test_outputs_are_known_by_what_they_end_with():
     assert outputs[0].text.endswith("\nshell>")
 
 
+def test_a_reminder_below_all_outputs_makes_them_no_words_of_a_user():
+    returned = "<code>0</code>\n<text>\nsaved all rows of part {}\n</text>\n"
+    returned += "Think of the work so far.\nNote that short steps are best for this task."
+    found = functions(as_text("```bash\nsave part{}.txt\n```", returned))
+    assert (
+        found[1:]
+        == [
+            ("words", "assistant"),
+            ("act", ""),
+            ("outcome", "tool"),
+            ("material", "user"),
+        ]
+        * 5
+    )
+
+
+def test_an_output_is_known_behind_a_long_warning_that_all_have():
+    returned = "The reply had warnings:\n- words before the object, which are not read\n"
+    returned += "- words behind the object, which are not read\n\nScreen:\n\n"
+    returned += "(base) root@host:/home# ls part{}\nrow"
+    act = '```json\n{{"keys": "ls part{}"}}\n```\n\nPlan: I look at what is in it.'
+    found = functions(as_text(act, returned))
+    assert [function for function, _ in found[1:]] == ["words", "act", "words", "outcome"] * 5
+
+
+def test_tables_give_no_order_beside_outputs_that_have_a_form():
+    table = (
+        "NAME         STATUS   AGE\npod-{0}        Active   4{0}h\npod-{0}{0}       Active   28h"
+    )
+    log = (
+        "[12:00:0{0}] <info> (Handler.h:90) up\n[12:00:0{0}] <info> (Handler.h:91) at {0}\nend {0}"
+    )
+    messages = as_text("```bash\nget part{}\n```", "")
+    for number, message in enumerate(messages[2::2]):
+        message["content"] = (table if number % 5 in (0, 2) else log).format(number)
+    messages += [*messages[1:], *messages[1:]]
+    assert "user" not in [by for _, by in functions(messages)[1:]]
+
+
 def test_an_answer_without_the_form_of_others_is_an_output_too_if_nobody_types_it():
     messages = as_text("```sh\ncat part{}.txt\n```", "[stdout]\nrow {}")
     messages[-1]["content"] = OUTPUTS[3]

@@ -411,10 +411,19 @@ def test_a_long_text_in_a_value_is_told_line_by_line():
     text = json.dumps(
         {"exit_code": 2, "output": "".join(f"line {n} of the output\n" for n in range(90))}
     )
-    pieces = [piece.text for piece in Json().read(text).pieces]
-    assert pieces[0] == "exit_code 2"
-    assert pieces[-1].startswith("output: ")
-    assert pieces[-1].endswith("line 89 of the output")
+    status, label, *lines = Json().read(text).pieces
+    assert (status.text, label.text) == ("exit_code 2", "output:")
+    assert {piece.under for piece in lines} == {1}
+    assert lines[-1].text.endswith("line 89 of the output")
+
+
+def test_a_text_in_a_value_that_is_json_is_told_as_json():
+    inner = json.dumps([{"number": n, "title": f"repair kiln {n}"} for n in range(9)])
+    text = json.dumps([{"type": "text", "text": inner}])
+    _, label, columns, *rows = Json().read(text).pieces
+    assert (label.text, columns.under) == ("text:", 1)
+    assert columns.text == "9 records, a row each: number, title"
+    assert [row.text for row in rows[:2]] == ["0, repair kiln 0", "1, repair kiln 1"]
 
 
 @pytest.mark.parametrize(

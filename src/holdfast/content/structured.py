@@ -39,6 +39,7 @@ from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages
 from holdfast.text.pieces import shape as shape_of_name
 from holdfast.text.words import reads_as_words
 
+from . import taken_apart
 from .events import events_of
 from .lossy import FEWEST, LossyKind
 from .shapes import Column, Many, Record, Same, Shape, all_records, is_of, shape_of
@@ -263,10 +264,19 @@ class Pieces:
         elif isinstance(value, list):
             return self._list(label, _as_records(value), record, depth)
         else:
-            parts = [piece.text for piece in passages(elide(str(value))).pieces]
+            return self._text(label, elide(str(value)), record)
         for part in parts:
             self._put(part, record, label)
         return None
+
+    def _text(self, label: str, text: str, record: int) -> None:
+        """Add the pieces of a long text under its label: it may be another program's output."""
+        reading = taken_apart(text) or passages(text)
+        header = self._put(f"{label}:", record, is_head=True) if label else -1
+        base, units = len(self._pieces), int(record < self._records)
+        for piece in reading.pieces:
+            under = base + piece.under if piece.under >= 0 else header
+            self._pieces.append(piece._replace(at=record, units=units, under=under))
 
     def _list(self, label: str, values: Sequence[Value], record: int, depth: int) -> None:
         if told := events_of(values):

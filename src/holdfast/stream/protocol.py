@@ -115,6 +115,8 @@ class Protocol(NamedTuple):
     edges: Edges = Edges()
     frame: str = ""
     """The line with which a program begins what it adds to all user messages, such as its state."""
+    reminders: Edges = Edges()
+    """The sentences that a program writes below all outputs."""
     named: CalledName = UNNAMED
     """What outputs have around the name of what was called."""
     scratchpad: Scratchpad | None = None
@@ -125,8 +127,10 @@ class Protocol(NamedTuple):
         lines = text.split("\n") if self.frame else []
         found = [at for at, line in enumerate(lines) if masked(line) == self.frame]
         start = next((at for at in found if at or number), -1)
-        parts = "\n".join(lines[: max(0, start)]).rstrip(), "\n".join(lines[start:])
-        return parts if start >= 0 else (text, "")
+        if start >= 0:
+            return "\n".join(lines[:start]).rstrip(), "\n".join(lines[start:])
+        above = self.reminders.parted(text)[0]
+        return above, text[len(above) :].strip("\n")
 
     def is_outcome(self, text: str) -> bool:
         """Whether a user message is an output."""
@@ -430,7 +434,7 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     reminders = Edges(endings=tuple(below))
     answers = [reminders.parted(answer)[0] for _, _, answer in exchanges]
     openings, unclear = _openings(answers, said, named, have_acts=bool(syntaxes))
-    protocol = Protocol(syntaxes, openings, unclear=unclear, named=named)
+    protocol = Protocol(syntaxes, openings, unclear=unclear, named=named, reminders=reminders)
     if not syntaxes:
         return protocol
     protocol = protocol._replace(closings=closings_of(_alike(answers, _end)))
@@ -438,14 +442,18 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     headings = {_heading(text).rpartition(" ")[2] for text in answers if formless.is_outcome(text)}
     protocol = protocol._replace(headings=frozenset(headings - {""}))
     others = [text for text in answers if not formless.is_outcome(text)]
-    untyped = [text for text in others if text.count("\n") >= _LINES and has_unworded_ends(text)]
+    bared = [*map(named.left_out, answers)] if named.behind else answers
+    edges = [*map(_start, bared), *map(_end, bared)]
+    forms = (*openings, *protocol.closings)
+    most = max((sum(edge.startswith(form) for edge in edges) for form in forms), default=0)
     # without the label with which each begins
     acts = [protocol.parted(text)[1].rpartition(syntax)[2] for syntax, text, _ in exchanges]
     commands = [
         text for _, text, _ in exchanges if "\n" not in text.strip() and _COMMAND.match(text)
     ]
     is_bare = (
-        len(untyped) >= max(_FEWEST, _BARE * len(others))
+        _are_untyped(others)
+        or (2 * most < len(answers) and _are_untyped(answers))  # some only look alike
         or len(commands) >= _NEARLY_ALL * len(exchanges)
         or (not openings and len(acts) >= _FEWEST_COMMANDS and _tell_acts(acts, answers))
     )
@@ -453,8 +461,16 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     if len(exchanges) < _FEWEST:  # outputs come in another role
         return protocol
     returned = [each for each in exchanges if protocol.may_be_returned(each[2])]
-    edges = edges_of([each[1:] for each in returned])
-    return protocol._replace(syntaxes=frozenset(each[0] for each in returned), edges=edges)
+    return protocol._replace(
+        syntaxes=frozenset(each[0] for each in returned),
+        edges=edges_of([each[1:] for each in returned]),
+    )
+
+
+def _are_untyped(answers: Sequence[str]) -> bool:
+    """Whether enough of the answers have several lines that nobody typed."""
+    found = [text for text in answers if text.count("\n") >= _LINES and has_unworded_ends(text)]
+    return len(found) >= max(_FEWEST, _BARE * len(answers))
 
 
 def _with_blocks(said: Said) -> Protocol | None:
@@ -467,8 +483,9 @@ def _with_blocks(said: Said) -> Protocol | None:
     openings, _ = _openings(answers, said, have_acts=True)
     protocol = Protocol(syntaxes, openings, answers_act=False)
     returned = [text for text in answers if protocol.is_outcome(text)]
-    shared = len(commonprefix(returned))  # noqa: RUF071
-    behind = [text[max(shared, protocol.opening(text)) :].lstrip() for text in returned]
+    shared = commonprefix(returned)  # noqa: RUF071
+    start = 0 if may_be_said(shared) else len(shared)
+    behind = [text[max(start, protocol.opening(text)) :].lstrip() for text in returned]
     spoken = sum(reads_as_words(text.partition("\n")[0]) for text in behind)
     are_programs = 2 * len(returned) > len(answers) and 2 * spoken < len(returned)
     return protocol._replace(answers_act=True) if are_programs else None
