@@ -31,7 +31,8 @@ LATE: list[Callable[[], bool]] = []
 What registers itself while a fork awaits its import has missed its turn.
 """
 
-_PACKAGE = __name__.partition(".")[0]  # this package's own name
+# this package's own name, and the home of the codecs, which Python imports at their first use
+_PACKAGES = (__name__.partition(".")[0], "encodings")
 
 
 class ImportsAtFork:
@@ -75,13 +76,13 @@ def _await_imports(until: float) -> None:
 
 
 def _are_under_way() -> bool:
-    """Whether another thread holds the lock of a module of this package, or is about to.
+    """Whether another thread holds the lock of such a module, or is about to.
 
     No public name tells; where the private one is gone, nothing is known and nothing awaited.
     """
     locks = getattr(getattr(importlib, "_bootstrap", None), "_module_locks", {})
     own = get_ident()
     return any(
-        name.partition(".")[0] == _PACKAGE and (lock := held()) and lock.owner != own
+        name.partition(".")[0] in _PACKAGES and (lock := held()) and lock.owner != own
         for name, held in list(locks.items())
     )

@@ -428,10 +428,12 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     What ends in one of these forms and only people answer, as ``Final answer:``, is no act.
     """
     exchanges = _exchanges(said, syntaxes)
-    named = named_in([each[1:] for each in exchanges]) if syntaxes else UNNAMED
-    # a sentence below all of them would read as if somebody had typed it
-    below = takewhile(is_sentence, edges_of([each[1:] for each in exchanges]).endings)
-    reminders = Edges(endings=tuple(below))
+    named, reminders = UNNAMED, Edges()
+    if syntaxes:
+        named = named_in([each[1:] for each in exchanges])
+        # a sentence below all of them would read as if somebody had typed it
+        below = takewhile(is_sentence, edges_of([each[1:] for each in exchanges]).endings)
+        reminders = Edges(endings=tuple(below))
     answers = [reminders.parted(answer)[0] for _, _, answer in exchanges]
     openings, unclear = _openings(answers, said, named, have_acts=bool(syntaxes))
     protocol = Protocol(syntaxes, openings, unclear=unclear, named=named, reminders=reminders)
