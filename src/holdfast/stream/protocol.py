@@ -129,7 +129,7 @@ class Protocol(NamedTuple):
         start = next((at for at in found if at or number), -1)
         if start >= 0:
             return "\n".join(lines[:start]).rstrip(), "\n".join(lines[start:])
-        above = self.reminders.parted(text)[0]
+        above = self.reminders.parted(text)[0] if self.reminders.endings else text
         return above, text[len(above) :].strip("\n")
 
     def is_outcome(self, text: str) -> bool:
@@ -428,13 +428,14 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     What ends in one of these forms and only people answer, as ``Final answer:``, is no act.
     """
     exchanges = _exchanges(said, syntaxes)
+    answers = [answer for _, _, answer in exchanges]
     named, reminders = UNNAMED, Edges()
     if syntaxes:
-        named = named_in([each[1:] for each in exchanges])
+        both = [each[1:] for each in exchanges]
+        named = named_in(both)
         # a sentence below all of them would read as if somebody had typed it
-        below = takewhile(is_sentence, edges_of([each[1:] for each in exchanges]).endings)
-        reminders = Edges(endings=tuple(below))
-    answers = [reminders.parted(answer)[0] for _, _, answer in exchanges]
+        reminders = Edges(endings=tuple(takewhile(is_sentence, edges_of(both).endings)))
+        answers = [reminders.parted(answer)[0] for answer in answers]
     openings, unclear = _openings(answers, said, named, have_acts=bool(syntaxes))
     protocol = Protocol(syntaxes, openings, unclear=unclear, named=named, reminders=reminders)
     if not syntaxes:
@@ -463,10 +464,8 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     if len(exchanges) < _FEWEST:  # outputs come in another role
         return protocol
     returned = [each for each in exchanges if protocol.may_be_returned(each[2])]
-    return protocol._replace(
-        syntaxes=frozenset(each[0] for each in returned),
-        edges=edges_of([each[1:] for each in returned]),
-    )
+    kept = frozenset(syntax for syntax, _, _ in returned)
+    return protocol._replace(syntaxes=kept, edges=edges_of([each[1:] for each in returned]))
 
 
 def _are_untyped(answers: Sequence[str]) -> bool:
