@@ -74,7 +74,7 @@ class Markup(LossyKind):
         """The text of a page, or the elements of a document as records."""
         if _is_page(text):
             return passages("\n".join(_Page().read(text)))
-        pieces = Pieces()
+        pieces = Pieces(len(text))
         pieces.add([_document(text)])
         return pieces.reading()
 

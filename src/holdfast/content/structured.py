@@ -78,7 +78,7 @@ class Json(LossyKind):
 
     def read(self, text: str) -> Reading:
         """The pieces of the records, and the text around them."""
-        pieces, held = Pieces(), list[Value]()
+        pieces, held = Pieces(len(text)), list[Value]()
         for part, values in values_in(text):
             held += values
             if values or not part.strip(_COMMAS):
@@ -196,6 +196,9 @@ _UNCLEAR = re.compile(  # begins with one set, so that the search can skip to it
 # entries of a map that are shown as rows; with 16 less was kept of recorded runs, where an entry
 # with its keys counts for more, and with 64 less of made-up maps
 _MANY_ENTRIES = 32
+# share of all characters of a text that is read as its own kind, so that few are; half and double
+# kept as much of recorded runs
+_OUTPUT = 0.125
 _RARE = 0.1  # share of the records; half and double kept as much of made-up ones
 _KEY = "[key]"  # heads the column of the keys of a map
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
@@ -205,8 +208,10 @@ _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
 class Pieces:
     """Collects the pieces of values in order; their units are records."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int) -> None:
+        """``size``: the characters of all values together."""
         self._pieces: list[Piece] = []
+        self._most = size * _OUTPUT
         self._records = 0
         self._unit = "record"
 
@@ -270,8 +275,8 @@ class Pieces:
         return None
 
     def _text(self, label: str, text: str, record: int) -> None:
-        """Add the pieces of a long text under its label: it may be another program's output."""
-        reading = taken_apart(text) or passages(text)
+        """Add the pieces of a long text under its label: a large one may be another output."""
+        reading = (taken_apart(text) if len(text) > self._most else None) or passages(text)
         header = self._put(f"{label}:", record, is_head=True) if label else -1
         base, units = len(self._pieces), int(record < self._records)
         for piece in reading.pieces:

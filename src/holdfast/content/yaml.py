@@ -53,7 +53,7 @@ class Yaml(LossyKind):
 
     def read(self, text: str) -> Reading:
         """The pieces of the records, as for JSON; comments are left out."""
-        pieces = Pieces()
+        pieces = Pieces(len(text))
         pieces.add(list(_documents(rows(text))) or [""])
         return pieces.reading()
 
