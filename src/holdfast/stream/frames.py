@@ -15,7 +15,7 @@ from os.path import commonprefix
 from string import punctuation
 from typing import NamedTuple
 
-from holdfast.text.words import has_unworded_ends, masked, may_be_said
+from holdfast.text.words import masked, may_be_said
 
 # times that a regularity must appear; in recorded runs 1 and 6 kept less
 _FEWEST = 3
@@ -92,13 +92,6 @@ def closings_of(alike: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
         if is_whole and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
             found.append(line + line_break)
     return tuple(found)
-
-
-def frames_outputs(opening: str, group: Sequence[str]) -> bool:
-    """Whether most of these texts have nothing behind their opening that a person would type."""
-    pattern = re.escape(opening).replace("0", r"\d+")
-    rests = [re.sub(pattern, "", text, count=1) for text in group]
-    return 2 * sum(map(has_unworded_ends, rests)) > len(group)
 
 
 class Edges(NamedTuple):

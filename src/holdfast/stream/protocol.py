@@ -48,7 +48,6 @@ from .frames import (
     Edges,
     closings_of,
     edges_of,
-    frames_outputs,
     named_in,
 )
 from .scratchpad import Scratchpad, scratchpad_of
@@ -282,7 +281,7 @@ def protocol_of(messages: Messages) -> Protocol:
 
 
 def _frame(texts: Sequence[str]) -> str:
-    """The first line that nearly all user messages have, the first too, below other lines."""
+    """The first line that nearly all user messages have, the first too, below what differs."""
     if len(texts) < _FEWEST:
         return ""
     lines = dict.fromkeys(map(masked, texts[0].split("\n")[1:]))
@@ -294,7 +293,13 @@ def _frame(texts: Sequence[str]) -> str:
         below = frozenset(map(masked, text.split("\n")[1:]))
         lacking.update(line for line in found if line not in below)
         found = [line for line in found if lacking[line] <= spare]
-    return next(iter(found), "")
+    above = [frozenset(_above(text, line) for text in texts) for line in found]
+    return next((line for line, differs in zip(found, above, strict=True) if len(differs) > 1), "")
+
+
+def _above(text: str, line: str) -> str:
+    """What stands above a line, or the whole text without it, with the numbers as 0."""
+    return "\n".join(takewhile(lambda each: each != line, map(masked, text.split("\n"))))
 
 
 def _written(said: Said) -> Protocol:
@@ -524,11 +529,12 @@ def _openings(
         if not (has_form or is_long):
             continue
         seen = opening if has_form else seen  # else one with a sign may begin with it
-        is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
-        if is_frame and not (have_acts and frames_outputs(opening, group)):
-            continue
         are_named = named.opening and opening.startswith(_start(named.opening))
-        if has_form and (are_named or not _may_be_persons(opening, group, have_acts=have_acts)):
+        may_be_persons = not are_named and _may_be_persons(opening, group, have_acts=have_acts)
+        is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
+        if is_frame and (may_be_persons or not have_acts):
+            continue
+        if has_form and not may_be_persons:
             programs.append(opening)
         elif is_long or (have_acts and _has_sign(opening)):
             unclear.append(opening)
