@@ -17,9 +17,12 @@ from typing import NamedTuple
 
 from holdfast.text.words import masked, may_be_said
 
-# times that a regularity must appear; in recorded runs 1 and 6 kept less
-_FEWEST = 3
-_NEARLY_ALL = 0.9  # share of the texts, as of acts that are commands alone
+# times that a regularity must appear, and in half of the messages that could show it; in recorded
+# runs 1 and 6 kept less
+FEWEST = 3
+# share of texts, as of acts that are commands alone, to which hardly a person answers; half kept as
+# much
+NEARLY_ALL = 0.9
 _LINES = 6  # at the end of outputs, which bounds time: shells and editors put up to three there
 OPENING = 60  # characters at the start of outputs that are compared
 # characters; a shorter opening needs a closed sign where no acts are known. In recorded runs half
@@ -72,7 +75,7 @@ def named_in(exchanges: Sequence[tuple[str, str]]) -> CalledName:
                 found[before, behind[:end]].append(name)
     around = max(found, key=lambda each: len(found[each]), default=("", ""))
     names = found[around]
-    is_regular = len(names) >= max(_FEWEST, len(exchanges) / 2) and len({*names}) > 1
+    is_regular = len(names) >= max(FEWEST, len(exchanges) / 2) and len({*names}) > 1
     return CalledName(*around, frozenset(names)) if is_regular else UNNAMED
 
 
@@ -120,11 +123,11 @@ def edges_of(exchanges: Sequence[tuple[str, str]]) -> Edges:
     firsts = [(act, *text.strip().partition("\n")[::2]) for act, text in exchanges]
     lasts = [(_last_word(line), act) for act, line, rest in firsts if rest]
     words = Counter((word, word.strip(punctuation) in act) for word, act in lasts)
-    if words.total() < _FEWEST:
+    if words.total() < FEWEST:
         return Edges()
-    few = [(word, times) for (word, is_acts), times in words.most_common(_FEWEST) if not is_acts]
-    are_few = sum(times for _, times in few) >= _NEARLY_ALL * words.total()
-    most, endings = ceil(_NEARLY_ALL * len(exchanges)), list[str]()
+    few = [(word, times) for (word, is_acts), times in words.most_common(FEWEST) if not is_acts]
+    are_few = sum(times for _, times in few) >= NEARLY_ALL * words.total()
+    most, endings = ceil(NEARLY_ALL * len(exchanges)), list[str]()
     below = zip_longest(*(_from_below(text) for _, text in exchanges), fillvalue="")
     for lines in islice(below, _LINES):
         starts = sorted(lines)

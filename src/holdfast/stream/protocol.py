@@ -9,9 +9,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, pairwise, takewhile
+from itertools import pairwise, takewhile
 from os.path import commonprefix
-from statistics import median
 from sys import maxunicode
 from typing import NamedTuple
 
@@ -22,7 +21,6 @@ from holdfast.text.memo import Memo
 from holdfast.text.words import (
     DIGITS,
     FENCES,
-    STOP_WORDS,
     ends_like_sentence,
     fences,
     has_unworded_ends,
@@ -34,12 +32,14 @@ from holdfast.text.words import (
     may_be_typed,
     reads_as_words,
     unwrapped,
-    words,
     wraps_words,
 )
 
+from .commands import BARE, FEWEST_COMMANDS, are_commands, are_returned, tell_acts
 from .frames import (
+    FEWEST,
     LONG,
+    NEARLY_ALL,
     OPENING,
     PICTURE,
     SIGN,
@@ -52,12 +52,6 @@ from .frames import (
 )
 from .scratchpad import Scratchpad, scratchpad_of
 
-# times that a regularity must appear, and in half of the messages that could show it; in recorded
-# runs 1 and 6 kept less
-_FEWEST = 3
-# least share of outputs of several lines if there is no common opening; half and double kept as
-# much of recorded runs, as they did of the next two
-_BARE = 0.25
 _LINES = 2  # line breaks; people answer in fewer, except in sentences
 _CLOSING = re.compile(r"</([A-Za-z][\w.-]*)>\Z")
 _COMMAND = re.compile(r"[$%&!/@=>]+ ?(?=[^\W\d])")
@@ -70,8 +64,6 @@ _LABEL = re.compile(
 """How a line with an act begins: a label, the name of a function, the mark of a command, a picture,
 a name behind signs, or a heading.
 """
-# share of acts that are commands alone, to which hardly a person answers; half kept as much
-_NEARLY_ALL = 0.9
 _LONGEST_NAME = 64  # characters of a closing tag; half and double found the same ones
 _CLOSED = re.compile(rf"\[+[^\]]+\]|<[^>]+>|\{{[^:]+:|(?![^\W\d_])(?s:.){{{LONG}}}")
 """The opening of a program's text where no acts are known; a long one need not be closed."""
@@ -90,10 +82,6 @@ a line.
 _BARE_COMMAND: Syntax = "command"
 _BLOCK: Syntax = "block"
 """A fence with words behind it, as in most answers about code: an act only if programs answer."""
-_FEWEST_COMMANDS = 4  # without any mark, three may be chance
-# characters of the median answer of a game that says what was done; a person who repeats a command
-# says less. Half and double read made-up games alike
-_STORY = 150
 
 
 class Protocol(NamedTuple):
@@ -282,11 +270,11 @@ def protocol_of(messages: Messages) -> Protocol:
 
 def _frame(texts: Sequence[str]) -> str:
     """The first line that nearly all user messages have, the first too, below what differs."""
-    if len(texts) < _FEWEST:
+    if len(texts) < FEWEST:
         return ""
     lines = dict.fromkeys(map(masked, texts[0].split("\n")[1:]))
     found: list[str] = [line for line in lines if any(map(str.isalpha, line))]
-    lacking, spare = Counter[str](), (1 - _NEARLY_ALL) * len(texts)
+    lacking, spare = Counter[str](), (1 - NEARLY_ALL) * len(texts)
     for text in texts[1:]:
         if not found:  # as nearly always, which is soon known
             break
@@ -305,10 +293,10 @@ def _above(text: str, line: str) -> str:
 def _written(said: Said) -> Protocol:
     """The regular forms of acts that are written as text, and of their outputs."""
     ends = Counter(ending(text)[0] for role, text in said if role == "assistant")
-    if ends.total() < _FEWEST:
+    if ends.total() < FEWEST:
         return NATIVE
-    repeated = frozenset(syntax for syntax, times in ends.items() if syntax and times >= _FEWEST)
-    is_regular = sum(ends[syntax] for syntax in repeated) >= max(_FEWEST, ends.total() / 2)
+    repeated = frozenset(syntax for syntax, times in ends.items() if syntax and times >= FEWEST)
+    is_regular = sum(ends[syntax] for syntax in repeated) >= max(FEWEST, ends.total() / 2)
     if not is_regular and (commands := _of_commands(said)):
         return commands
     known = _with_answers(said, repeated if is_regular else frozenset())
@@ -341,8 +329,8 @@ def _of_commands(said: Said) -> Protocol | None:
     """
     told = [_before_command(text)[1] for role, text in said if role == "assistant"]
     acts = list(filter(_may_be_command, told))
-    talks = len(acts) < _NEARLY_ALL * len(told)
-    if 2 * len(acts) < len(told) or not _are_commands(acts, talks=talks):
+    talks = len(acts) < NEARLY_ALL * len(told)
+    if 2 * len(acts) < len(told) or not are_commands(acts, talks=talks):
         return None
     exchanges = [
         (act, answer)
@@ -351,63 +339,9 @@ def _of_commands(said: Said) -> Protocol | None:
     ]
     answers = [answer for _, answer in exchanges]
     openings, _ = _openings(answers, said, have_acts=True)
-    if openings or _are_returned([act for act, _ in exchanges], answers, talks=talks):
+    if openings or are_returned([act for act, _ in exchanges], answers, talks=talks):
         return Protocol(frozenset((_BARE_COMMAND,)), openings, is_bare=True)
     return None
-
-
-def _are_commands(acts: Sequence[str], *, talks: bool) -> bool:
-    """Whether most begin with a word that others begin with, and go on differently.
-
-    Where nobody talks between them, a quarter is enough if the word is no stop word.
-    """
-    verbs = Counter(chain.from_iterable(map(_verbs, {*acts})))
-    often = {verb for verb, times in verbs.items() if times > 1}
-    repeated = [act for act in acts if " " in act and not often.isdisjoint(_verbs(act))]
-    are_named = (
-        any(verb.lower() not in STOP_WORDS for verb in _verbs(act) & often) for act in repeated
-    )
-    is_most = 2 * len(repeated) >= len(acts)
-    is_enough = is_most or (not talks and sum(are_named) >= _BARE * len(acts))
-    return is_enough and len(acts) >= _FEWEST_COMMANDS and len({*repeated}) >= _FEWEST
-
-
-def _are_returned(acts: Sequence[str], answers: Sequence[str], *, talks: bool) -> bool:
-    """Whether the answers to these commands are a program's.
-
-    They are long and tell what was done; or at most half of them are typed, hardly one where an
-    agent ``talks`` to a person too, and some do not read as words at either end.
-    """
-    if not answers:
-        return False
-    is_story = median(map(len, answers)) >= _STORY and _tell_acts(acts, answers)
-    may_be_typed_most = (1 - _NEARLY_ALL if talks else 0.5) * len(answers)
-    return is_story or (
-        sum(map(may_be_typed, answers)) <= may_be_typed_most
-        and sum(map(has_unworded_ends, answers)) >= _BARE * len(answers)
-    )
-
-
-def _verbs(act: str) -> frozenset[str]:
-    """The first word of each line of a command."""
-    return frozenset(line.partition(" ")[0] for line in act.splitlines())
-
-
-def _tell_acts(acts: Sequence[str], answers: Sequence[str]) -> bool:
-    """Whether nearly all answers say what was done, or most, and twice as many as by chance."""
-    by_chance = sum(map(_repeats_the_act, [*acts[-1:], *acts[:-1]], answers))
-    repeating = sum(map(_repeats_the_act, acts, answers))
-    is_no_chance = 2 * repeating >= max(len(answers), 4 * by_chance)
-    return repeating >= _NEARLY_ALL * len(answers) or is_no_chance
-
-
-def _repeats_the_act(act: str, answer: str) -> bool:
-    """Whether an answer repeats most words behind the first of an act, as games do.
-
-    ``take lamp`` is answered by ``You take the lamp``, and by ``There is no lamp``.
-    """
-    done = {*words(act)[1:]} - STOP_WORDS
-    return 2 * len(done.intersection(words(answer))) > len(done)
 
 
 def _before_command(text: str) -> tuple[str, str]:
@@ -462,11 +396,11 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     is_bare = (
         _are_untyped(others)
         or (2 * most < len(answers) and _are_untyped(answers))  # some only look alike
-        or len(commands) >= _NEARLY_ALL * len(exchanges)
-        or (not openings and len(acts) >= _FEWEST_COMMANDS and _tell_acts(acts, answers))
+        or len(commands) >= NEARLY_ALL * len(exchanges)
+        or (not openings and len(acts) >= FEWEST_COMMANDS and tell_acts(acts, answers))
     )
     protocol = protocol._replace(is_bare=is_bare)
-    if len(exchanges) < _FEWEST:  # outputs come in another role
+    if len(exchanges) < FEWEST:  # outputs come in another role
         return protocol
     returned = [each for each in exchanges if protocol.may_be_returned(each[2])]
     kept = frozenset(syntax for syntax, _, _ in returned)
@@ -476,7 +410,7 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
 def _are_untyped(answers: Sequence[str]) -> bool:
     """Whether enough of the answers have several lines that nobody typed."""
     found = [text for text in answers if text.count("\n") >= _LINES and has_unworded_ends(text)]
-    return len(found) >= max(_FEWEST, _BARE * len(answers))
+    return len(found) >= max(FEWEST, BARE * len(answers))
 
 
 def _with_blocks(said: Said) -> Protocol | None:
@@ -523,7 +457,7 @@ def _openings(
     for opening, group in _alike(answers, _start):
         if seen and opening.startswith(seen):
             continue
-        is_common = len(opening) >= LONG and len(group) >= _NEARLY_ALL * len(answers)
+        is_common = len(opening) >= LONG and len(group) >= NEARLY_ALL * len(answers)
         is_long = have_acts and (len(opening) == OPENING or is_common)
         has_form = _has_form(opening, 2 * len(group) >= len(answers), have_acts=have_acts)
         if not (has_form or is_long):
@@ -573,7 +507,7 @@ def _alike(
     """
     texts = sorted((edge(text), text) for text in answers)
     edges = [each for each, _ in texts]
-    pairs = zip(edges, edges[_FEWEST - 1 :], strict=False)
+    pairs = zip(edges, edges[FEWEST - 1 :], strict=False)
     for common in sorted({commonprefix(pair) for pair in pairs}):  # noqa: RUF071
         end = bisect_right(edges, common + chr(maxunicode))
         yield common, [text for _, text in texts[bisect_left(edges, common) : end]]
