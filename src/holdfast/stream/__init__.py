@@ -181,7 +181,10 @@ def _of_message(
             # below its heading stands an output, however it begins, or what a person answered
             is_output = is_headed and not (may_be_typed(part.text) or wraps_words(part.text))
             known = protocol._replace(openings=("",)) if is_output else protocol
-            found = list(_of_text(part.text, role, at, number, known, last_act, goes_on=goes_on))
+            own = (
+                last_act if protocol.syntaxes else -1
+            )  # a reminder beside results is none of an act
+            found = list(_of_text(part.text, role, at, number, known, own, goes_on=goes_on))
             is_headed = any(_heads(each, protocol) for each in found)
             goes_on = goes_on or any(_is_unended(each, protocol) for each in found)
             yield from [each._replace(speaker=message.name) for each in found]

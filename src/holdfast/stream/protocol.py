@@ -14,7 +14,7 @@ from os.path import commonprefix
 from sys import maxunicode
 from typing import NamedTuple
 
-from holdfast.kernel.messages import Messages, Text, ToolCall, ToolResult
+from holdfast.kernel.messages import Messages, Text, ToolCall
 from holdfast.text.failures import exits, reports_failure
 from holdfast.text.importance import FAILURE, alarm
 from holdfast.text.memo import Memo
@@ -67,6 +67,8 @@ a name behind signs, or a heading.
 _LONGEST_NAME = 64  # characters of a closing tag; half and double found the same ones
 _CLOSED = re.compile(rf"\[+[^\]]+\]|<[^>]+>|\{{[^:]+:|(?![^\W\d_])(?s:.){{{LONG}}}")
 """The opening of a program's text where no acts are known; a long one need not be closed."""
+_WORD = re.compile(r"[^\W\d_]{2}")
+_PICTURED = re.compile(PICTURE)
 _OBJECT = re.compile(r"[{\[]")
 _OBJECT_LINE = re.compile(r"^[\[ ]*\{", re.MULTILINE)
 _SIGNS_BEFORE = re.compile(r"\A\W+")
@@ -125,7 +127,9 @@ class Protocol(NamedTuple):
         has_form = has_form or _end(text).startswith(self.closings)
         if _BARE_COMMAND in self.syntaxes:
             return has_form or (self.answers_act and not may_be_typed(text))
-        are_known = self.is_bare or self.openings or self.closings
+        # where outputs have a form, one line with a word in it may be an order, such as ``use 42``
+        is_long = "\n" in text.strip() or _WORD.search(text) is None
+        are_known = self.is_bare or (is_long and (self.openings or self.closings))
         is_programs = self.answers_act and are_known and has_unworded_ends(text)
         return has_form or bool(is_programs and not wraps_words(text))
 
@@ -257,15 +261,23 @@ def protocol_of(messages: Messages) -> Protocol:
         acts = sum(bool(written.parted(text)[1]) for role, text in said if role == "assistant")
         if acts > calls or not calls:
             return written
-    texts = [  # beside tool results
-        part.text
-        for message in messages
-        if message.role == "user" and any(isinstance(part, ToolResult) for part in message.parts)
-        for part in message.parts
-        if isinstance(part, Text)
-    ]
-    openings, _ = _openings(texts, said, have_acts=False)
-    return NATIVE._replace(openings=openings, answers_act=False)
+    beside = _beside_results(messages)
+    openings, _ = _openings(beside, said, have_acts=False)
+    rounds = sum(isinstance(each.parts[-1], ToolCall) for each in messages if each.parts)
+    alike = Counter(map(masked, beside)).items()
+    often = [_start(text) for text, times in alike if times >= max(FEWEST, rounds / 2)]
+    return NATIVE._replace(openings=(*openings, *often), answers_act=False)
+
+
+def _beside_results(messages: Messages) -> list[str]:
+    """The texts that a user's role has beside tool results, or in the message behind them."""
+    found: list[str] = []
+    is_behind = False
+    for message in messages:
+        if message.role == "user" and (is_behind or message.results):
+            found += [part.text for part in message.parts if isinstance(part, Text)]
+        is_behind = bool(message.results)
+    return found
 
 
 def _frame(texts: Sequence[str]) -> str:
@@ -481,13 +493,16 @@ def _has_sign(opening: str) -> bool:
 
 
 def _has_form(opening: str, is_of_most: bool, *, have_acts: bool) -> bool:
-    """Whether an opening may be a program's: it has a sign, or is a line that most answers have.
+    """Whether an opening may be a program's: it has a sign, or is one that most answers have.
 
-    Where no acts are known, it is closed, as a tag is.
+    Such a one is a line, or begins with a symbol that no keyboard has. Where no acts are known, it
+    is closed, as a tag is.
     """
     if not have_acts:
         return _CLOSED.match(opening) is not None
-    return _has_sign(opening) or (is_of_most and "\n" in opening)
+    return _has_sign(opening) or (
+        is_of_most and ("\n" in opening or _PICTURED.match(opening) is not None)
+    )
 
 
 def _may_be_persons(opening: str, group: Sequence[str], *, have_acts: bool) -> bool:
