@@ -195,8 +195,14 @@ def _name_of(events: Events, act: int) -> str:
 
 
 def _is_unended(event: StreamEvent, protocol: Protocol) -> bool:
-    """Whether an output may go on in the next text."""
-    return event.function == "outcome" and bool(protocol.syntaxes) and not event.closing
+    """Whether an output may go on in the next text, since no end of it shows."""
+    is_open = event.function == "outcome" and bool(protocol.syntaxes) and not event.closing
+    return is_open and not _is_closed(event.text)
+
+
+def _is_closed(text: str) -> bool:
+    """Whether a text ends with the end of a fence or an element."""
+    return ending(text)[0] in ("fence", "element")
 
 
 def _heads(event: StreamEvent, protocol: Protocol) -> bool:
@@ -294,13 +300,17 @@ def _of_user(
 
 
 def _without_typed(output: str) -> tuple[str, str]:
-    """An output, and what a person may have typed at its end, in an element or below a heading."""
+    """An output, and what a person may have typed at its end.
+
+    It stands in an element, or below a heading or the end of a fence or an element.
+    """
     syntax, start = ending(output)
     is_apart = syntax == "element" and output[:start].endswith("\n")
     if is_apart and may_be_typed(unwrapped(output[start:])):
         return output[:start].rstrip(), output[start:]
     above, _, last = output.rpartition("\n\n")
-    if above and is_heading(last.partition("\n")[0]) and may_be_typed(last):
+    is_below = is_heading(last.partition("\n")[0]) or _is_closed(above)
+    if above and is_below and may_be_typed(last):
         return above.rstrip(), last
     return output, ""
 

@@ -382,10 +382,7 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     answers = [answer for _, _, answer in exchanges]
     named, reminders = UNNAMED, Edges()
     if syntaxes:
-        both = [each[1:] for each in exchanges]
-        named = named_in(both)
-        # a sentence below all of them would read as if somebody had typed it
-        reminders = Edges(endings=tuple(takewhile(is_sentence, edges_of(both).endings)))
+        named, reminders = named_in([each[1:] for each in exchanges]), _reminders(exchanges)
         answers = [reminders.parted(answer)[0] for answer in answers]
     openings, unclear = _openings(answers, said, named, have_acts=bool(syntaxes))
     protocol = Protocol(syntaxes, openings, unclear=unclear, named=named, reminders=reminders)
@@ -419,6 +416,14 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     return protocol._replace(syntaxes=kept, edges=edges_of([each[1:] for each in returned]))
 
 
+def _reminders(exchanges: Sequence[tuple[Syntax, str, str]]) -> Edges:
+    """The sentences below all outputs, which would read as if somebody had typed them."""
+    if len(exchanges) < FEWEST:
+        return Edges()
+    endings = edges_of([each[1:] for each in exchanges]).endings
+    return Edges(endings=tuple(takewhile(is_sentence, endings)))
+
+
 def _are_untyped(answers: Sequence[str]) -> bool:
     """Whether enough of the answers have several lines that nobody typed."""
     found = [text for text in answers if text.count("\n") >= _LINES and has_unworded_ends(text)]
@@ -431,9 +436,11 @@ def _with_blocks(said: Said) -> Protocol | None:
     Most answers begin alike, in a first line that does not read as words: ``exit code: 0 (done)``.
     """
     syntaxes = frozenset(("fence", _BLOCK))
-    answers = [answer for _, _, answer in _exchanges(said, syntaxes)]
+    exchanges = _exchanges(said, syntaxes)
+    reminders = _reminders(exchanges)
+    answers = [reminders.parted(answer)[0] for _, _, answer in exchanges]
     openings, _ = _openings(answers, said, have_acts=True)
-    protocol = Protocol(syntaxes, openings, answers_act=False)
+    protocol = Protocol(syntaxes, openings, answers_act=False, reminders=reminders)
     returned = [text for text in answers if protocol.is_outcome(text)]
     shared = commonprefix(returned)  # noqa: RUF071
     start = 0 if may_be_said(shared) else len(shared)
