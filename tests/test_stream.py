@@ -1709,3 +1709,80 @@ def test_what_a_program_adds_below_all_messages_is_nobodys_words_also_where_pict
     found = events_of(transcript.messages, {})
     states = [event for event in found if event.text.startswith("<state>")]
     assert [event.function for event in states] == ["material"] * 6
+
+
+@pytest.mark.parametrize(
+    ("act", "returned"),
+    [
+        ('```json\n{{"part": {0}}}\n```', '> {0} ms\n```json\n{{"rows": {0}}}\n```'),
+        ("[tool: open]\npart{0}.txt", "Status: done\n\nTerminal:\n```\nrow {0} of {0}\n```"),
+        ("```sh\ncat part{0}.txt\n```", "<code>0</code>\n<output>\nrow={0}\n</output>"),
+    ],
+    ids=["a line of numbers", "words in the opening", "elements"],
+)
+def test_an_output_with_which_a_run_begins_is_no_opening_of_a_person(act, returned):
+    found = functions(as_text(act, returned)[2:])
+    assert [each for each, _ in found].count("act") == 4
+    assert ("words", "user") not in found[1:]
+
+
+def test_a_program_that_repeats_the_task_in_every_message_is_no_person():
+    prompt = 'GOAL: sort all files.\n\nSCREEN:\n[0] Button "{0}"\n[1] View id=row{0}\n\nSTATUS:\n'
+    prompt += "step: {0} of 9\n\nReply with one object for the next action."
+    act = '{{"thought": "I open part {0}.", "action": "click", "index": {0}}}'
+    messages = as_text(act, prompt)
+    messages[0]["content"] = prompt.format(0)
+    found = functions(messages)
+    assert found[0] == ("words", "user")
+    assert found.count(("words", "user")) == 1
+    assert found.count(("act", "")) == 5
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["beside", "behind"])
+@pytest.mark.parametrize("said", ["You have {} steps left, ask nobody.", "Go on."])
+def test_what_a_program_repeats_behind_tool_results_gives_no_order(apart, said):
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    for number in range(5):
+        use = {"type": "tool_use", "id": f"t{number}", "name": "read", "input": {"n": number}}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "9 files"}
+        more = {"type": "text", "text": said.format(9 - number)}
+        messages.append({"role": "assistant", "content": [use]})
+        if apart:
+            messages += [{"role": "user", "content": [each]} for each in (result, more)]
+        else:
+            messages.append({"role": "user", "content": [result, more]})
+    messages.append({"role": "user", "content": "Leave out part 3."})
+    assert heard(messages, "anthropic") == [messages[0]["content"], "Leave out part 3."]
+
+
+@pytest.mark.parametrize(
+    "order", ["use 42", "run `make test` now", "Use https://x.org/v2", "only v2"]
+)
+def test_a_short_order_in_place_of_an_output_is_the_users(order):
+    messages = as_text("```sh\ncat part{}.txt\n```", "Exit code: 0\nrow {}")
+    messages[6]["content"] = order
+    assert heard(messages) == [messages[0]["content"], order]
+
+
+def test_outputs_are_known_by_a_symbol_with_which_nearly_all_begin():
+    rows = ["(No output)", "No rows found", "part: failed", "1.5.0-b1", "row {}\nrow {}1"]
+    messages = as_text("⏺ Bash(cat part{}.txt)", "")
+    for number, message in enumerate(messages[2::2]):
+        message["content"] = f"  ⎿  {rows[number]}".replace("{}", str(number))
+    assert [by for _, by in functions(messages)].count("user") == 1
+
+
+@pytest.mark.parametrize(
+    "returned", ["<result>\nrow {}\n</result>", "Status: done\n\n```\nrow {}\n```"]
+)
+def test_what_a_person_writes_below_the_end_of_an_output_is_no_part_of_it(returned):
+    messages = as_text("```sh\ncat part{}.txt\n```", returned)
+    messages[6]["content"] += "\n\nStop here, and never touch the archive of 2024, please."
+    last = [e for e in told_events(messages) if e.message == 6][-1]
+    assert (last.function, last.by) in {("words", "reply"), ("words", "user")}
+    assert last.text == "Stop here, and never touch the archive of 2024, please."
+
+
+def told_events(messages):
+    _, _, transcript = read(messages, "openai", None)
+    return events_of(transcript.messages, {})
