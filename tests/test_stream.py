@@ -1786,3 +1786,48 @@ def test_what_a_person_writes_below_the_end_of_an_output_is_no_part_of_it(return
 def told_events(messages):
     _, _, transcript = read(messages, "openai", None)
     return events_of(transcript.messages, {})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Thanks.\nNow please do the following: {}.",
+        "Looks good, but {}.\nPlease keep it short.",
+        "谢谢。\n接下来请这样做：{}",
+    ],
+)
+def test_what_a_person_writes_at_the_end_of_every_answer_is_said(said):
+    messages = as_text("I write it.\n\n```py\nn = {}\n```", said)
+    assert "material" not in [function for function, _ in functions(messages)]
+
+
+def test_the_status_above_a_reminder_is_read():
+    returned = "<text>\nrow {0}\n</text>\n[state: {1}]\nNote that short steps are best for this."
+    messages = as_text("```sh\nopen part{}\n```", "")
+    for number, message in enumerate(messages[2::2]):
+        message["content"] = returned.format(number, "failed" if number == 2 else "done")
+    assert len(failed_acts(told_events(messages))) == 1
+
+
+def test_a_long_question_that_a_person_repeats_is_no_end_of_an_output():
+    asked = "answer with the whole file app_main.py and nothing else, no words around it"
+    pasted = ["x=0\ny=2", "a.py b.py\nc_1.py", "id,sum\n1,2", "0x3f 3\n0x4f", "p=/usr/4\nq=/bin"]
+    said = ["Rename the sum", "Never touch them", "Add a test", "Do not recurse", "Drop the cache"]
+    messages = as_text("I write it.\n\n```py\nn = {}\n```", "")
+    for message, rows, wish in zip(messages[2::2], pasted, said, strict=True):
+        message["content"] = f"{wish}, and I mean that\n{rows}\n{wish}; {asked}"
+    assert [by for _, by in functions(messages)].count("user") == 6
+
+
+def test_a_person_who_pastes_some_logs_is_heard_between_them():
+    log = "[12:00:0{0}] <info> (H.h:90) up\n[12:00:0{0}] <info> (H.h:91) at\n[end {0}]"
+    messages = as_text("I write it.\n\n```py\nn = {}\n```", "Never touch file {}, please.") * 3
+    for at in (4, 12, 20):
+        messages[at]["content"] = log.format(at)
+    assert functions(messages).count(("words", "reply")) == 0
+
+
+def test_a_list_with_wide_signs_is_a_persons():
+    rules = ["Rules for this work:", "", *["-   Never delete the users table, as said"] * 8]
+    messages = [{"role": "user", "content": "\n".join(rules)}]
+    assert functions(messages) == [("words", "user")]

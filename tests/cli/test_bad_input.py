@@ -15,6 +15,8 @@ CONTENTS = [
     (b'[\n {"role": "user",}\n]', "chat.json: line 2, column"),
     (b"[{'role': 'user'}]", "double quotes"),
     (b'[{"role": "user", "content": "a"},]', "remove the comma before the bracket"),
+    (b'[{"role": "user", "content": "a"},\n' + b" " * 40 + b"]", "remove the comma before the"),
+    (b'["a,\n]"]', "correct it there"),
     (b"\x00\x00\x00", "chat.json: line 1, column 1: this is not JSON"),
     (b'[{"role": "user", "content": "\xff"}]',
      "chat.json: byte 30 (0xff) is not UTF-8; save it as UTF-8"),

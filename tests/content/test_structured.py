@@ -365,6 +365,7 @@ def test_json_is_read_with_text_around_it(text, besides):
         (RECORDS[:4_000], "70, user 70, true"),
         ('{"a": 1, "b": [2, {"c": "found"}, ', "a 1, b [2, (c found)]"),
         ('{"a": 1,}', "a 1"),
+        ('{"id": 7, "user": "anna", "total": , "paid": true}', "id 7, user anna"),
         ('{"a": 1}\n{"b": ', "a 1"),
         ('{"id": 7, "more": [1, 2, ... ]}', "id 7, more [1, 2]"),
         (
@@ -417,11 +418,14 @@ def test_a_long_text_in_a_value_is_told_line_by_line():
     assert lines[-1].text.endswith("line 89 of the output")
 
 
-def test_a_text_in_a_value_that_is_json_is_told_as_json():
+@pytest.mark.parametrize("texts", [1, 7])
+def test_a_text_in_a_value_that_is_json_is_told_as_json(texts):
     inner = json.dumps([{"number": n, "title": f"repair kiln {n}"} for n in range(9)])
-    text = json.dumps([{"type": "text", "text": inner}])
-    _, label, columns, *rows = Json().read(text).pieces
-    assert (label.text, columns.under) == ("text:", 1)
+    text = json.dumps([{"type": "text", "text": inner}] * texts)
+    told = Json().read(text).pieces
+    assert [piece.text for piece in told].count("text:") == texts
+    _, _, columns, *rows = told
+    assert columns.under == 1
     assert columns.text == "9 records, a row each: number, title"
     assert [row.text for row in rows[:2]] == ["0, repair kiln 0", "1, repair kiln 1"]
 

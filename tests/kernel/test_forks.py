@@ -95,6 +95,42 @@ def test_a_fork_waits_while_another_thread_loads_the_vectors(seconds):
     assert ran.returncode == 0
 
 
+CODEC = """
+import os, signal, sys, threading, time
+from importlib.machinery import PathFinder
+import holdfast
+
+class Slowly:
+    def __init__(self, loader): self.loader = loader
+    def create_module(self, spec): return None
+    def exec_module(self, module): time.sleep(0.5); self.loader.exec_module(module)
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "encodings.cp862":
+            found = PathFinder.find_spec(name, path)
+            found.loader = Slowly(found.loader)
+            return found
+
+sys.meta_path.insert(0, Finder())
+thread = threading.Thread(target="x".encode, args=("cp862",))
+thread.start()
+time.sleep(0.1)
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    "x".encode("cp862")
+    os._exit(0)
+thread.join()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_fork_waits_while_another_thread_loads_a_codec():
+    ran = subprocess.run([sys.executable, "-c", CODEC], timeout=60, check=False)
+    assert ran.returncode == 0
+
+
 BUSY = """
 import os, signal, sys, threading, time
 import holdfast

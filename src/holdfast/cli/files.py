@@ -137,10 +137,12 @@ def _parse_lines(text: str) -> list[object]:
 def _not_json(text: str, fault: json.JSONDecodeError, line: int) -> InputError:
     near = text[fault.pos : fault.pos + 20].partition("\n")[0]
     whole = len(text[: fault.pos].rstrip(", \t\r\n"))  # where the last value ends
+    rest = text[whole:].lstrip()
+    is_trailing = rest.startswith(",") and rest[1:].lstrip().startswith(("}", "]"))
     advice = "correct it there"
     if near.startswith("'"):
         advice = "write names and texts in double quotes"
-    elif "".join(text[whole : whole + 20].split()).startswith((",}", ",]")):
+    elif is_trailing and near.startswith((",", "}", "]")):  # Python 3.13 names the comma
         advice = "remove the comma before the bracket"
     found = f" at {near!r}" if near.strip() else ""
     problem = f"this is not JSON ({fault.msg[0].lower()}{fault.msg[1:].removesuffix(' at')}{found})"

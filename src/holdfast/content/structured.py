@@ -209,7 +209,7 @@ class Pieces:
     """Collects the pieces of values in order; their units are records."""
 
     def __init__(self, size: int) -> None:
-        """``size``: the characters of all values together."""
+        """``size``: the characters of the whole text."""
         self._pieces: list[Piece] = []
         self._most = size * _OUTPUT
         self._records = 0
@@ -275,8 +275,12 @@ class Pieces:
         return None
 
     def _text(self, label: str, text: str, record: int) -> None:
-        """Add the pieces of a long text under its label: a large one may be another output."""
-        reading = (taken_apart(text) if len(text) > self._most else None) or passages(text)
+        """Add the pieces of a long text under its label: it may be another output.
+
+        Whether it is one is asked of the few that are large, and of those that begin as JSON does.
+        """
+        may_be_output = len(text) > self._most or text.lstrip().startswith(("{", "["))
+        reading = (taken_apart(text) if may_be_output else None) or passages(text)
         header = self._put(f"{label}:", record, is_head=True) if label else -1
         base, units = len(self._pieces), int(record < self._records)
         for piece in reading.pieces:

@@ -76,7 +76,7 @@ def _await_imports(until: float) -> None:
 
 
 def _are_under_way() -> bool:
-    """Whether another thread holds the lock of such a module, or is about to.
+    """Whether another thread holds the lock of a module of these packages, or is about to.
 
     No public name tells; where the private one is gone, nothing is known and nothing awaited.
     """

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import islice, takewhile, zip_longest
 from math import ceil
 from os.path import commonprefix
 from string import punctuation
 from typing import NamedTuple
 
-from holdfast.text.words import masked, may_be_said
+from holdfast.text.words import is_heading, is_sentence, masked, may_be_said, reads_as_words
 
 # times that a regularity must appear, and in half of the messages that could show it; in recorded
 # runs 1 and 6 kept less
@@ -82,7 +82,7 @@ def named_in(exchanges: Sequence[tuple[str, str]]) -> CalledName:
 def closings_of(alike: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     """The lines of a program's form, backwards, with which several answers end.
 
-    ``alike`` are ends, backwards, each with the answers that have it.
+    Of a long line its end is enough. ``alike`` are ends, backwards, each with the answers that have it.
     """
     found: list[str] = []
     for closing, group in alike:
@@ -92,7 +92,8 @@ def closings_of(alike: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
         has_sign = SIGN.search(line) and any(map(str.isalnum, line))
         rests = [text.rstrip().rpartition("\n")[0] for text in group]
         is_whole = line_break or len(closing) == OPENING
-        if is_whole and has_sign and 2 * sum(map(may_be_said, rests)) <= len(group):
+        is_programs = is_whole and has_sign and not reads_as_words(line[::-1])
+        if is_programs and 2 * sum(map(may_be_said, rests)) <= len(group):
             found.append(line + line_break)
     return tuple(found)
 
@@ -137,6 +138,22 @@ def edges_of(exchanges: Sequence[tuple[str, str]]) -> Edges:
             break
         endings.append(begun)
     return Edges(frozenset(word for word, _ in few if are_few), tuple(endings))
+
+
+def reminders_of(exchanges: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The sentences that stand below nearly all of these outputs, from the last one up."""
+    endings = edges_of(exchanges).endings
+    return tuple(takewhile(lambda each: is_sentence(each) and not is_heading(each), endings))
+
+
+def text_above(reminders: Sequence[str], text: str) -> str:
+    """The text without these lines at its end."""
+    for reminder in reminders:
+        above, line_break, line = text.rstrip().rpartition("\n")
+        if not line_break or masked(line) != reminder:
+            break
+        text = above
+    return text
 
 
 def _last_word(line: str) -> str:

@@ -49,6 +49,8 @@ from .frames import (
     closings_of,
     edges_of,
     named_in,
+    reminders_of,
+    text_above,
 )
 from .scratchpad import Scratchpad, scratchpad_of
 
@@ -104,21 +106,24 @@ class Protocol(NamedTuple):
     edges: Edges = Edges()
     frame: str = ""
     """The line with which a program begins what it adds to all user messages, such as its state."""
-    reminders: Edges = Edges()
-    """The sentences that a program writes below all outputs."""
+    reminders: tuple[str, ...] = ()
+    """The sentences that a program writes below all outputs, from the last one up."""
     named: CalledName = UNNAMED
     """What outputs have around the name of what was called."""
     scratchpad: Scratchpad | None = None
     """The labels of acts and outcomes, if the agent's messages have both."""
 
     def unframed(self, text: str, number: int) -> tuple[str, str]:
-        """A numbered part of a user message, and what a program adds below all messages."""
+        """A numbered part of a user message, and what a program adds below it.
+
+        That is its state, below all messages, and reminders, below outputs.
+        """
         lines = text.split("\n") if self.frame else []
         found = [at for at, line in enumerate(lines) if masked(line) == self.frame]
         start = next((at for at in found if at or number), -1)
         if start >= 0:
             return "\n".join(lines[:start]).rstrip(), "\n".join(lines[start:])
-        above = self.reminders.parted(text)[0] if self.reminders.endings else text
+        above = text_above(self.reminders, text) if self.answers_act and self.reminders else text
         return above, text[len(above) :].strip("\n")
 
     def is_outcome(self, text: str) -> bool:
@@ -376,16 +381,27 @@ def _may_be_command(text: str) -> bool:
 def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     """The protocol with these acts, and what the user messages after them have in common.
 
-    What ends in one of these forms and only people answer, as ``Final answer:``, is no act.
+    What ends in one of these forms and only people answer, as ``Final answer:``, is no act. What
+    stands below all answers, people would have typed, so it is left out where programs answer.
     """
     exchanges = _exchanges(said, syntaxes)
+    reminders = reminders_of([each[1:] for each in exchanges]) if syntaxes else ()
+    if reminders:
+        bare = [(syntax, act, text_above(reminders, text)) for syntax, act, text in exchanges]
+        known = _answered(said, syntaxes, bare)
+        if 2 * sum(known.is_outcome(text) for _, _, text in bare) > len(bare):
+            return known._replace(reminders=reminders)
+    return _answered(said, syntaxes, exchanges)
+
+
+def _answered(
+    said: Said, syntaxes: frozenset[Syntax], exchanges: Sequence[tuple[Syntax, str, str]]
+) -> Protocol:
+    """The protocol with these acts and answers."""
     answers = [answer for _, _, answer in exchanges]
-    named, reminders = UNNAMED, Edges()
-    if syntaxes:
-        named, reminders = named_in([each[1:] for each in exchanges]), _reminders(exchanges)
-        answers = [reminders.parted(answer)[0] for answer in answers]
+    named = named_in([each[1:] for each in exchanges]) if syntaxes else UNNAMED
     openings, unclear = _openings(answers, said, named, have_acts=bool(syntaxes))
-    protocol = Protocol(syntaxes, openings, unclear=unclear, named=named, reminders=reminders)
+    protocol = Protocol(syntaxes, openings, unclear=unclear, named=named)
     if not syntaxes:
         return protocol
     protocol = protocol._replace(closings=closings_of(_alike(answers, _end)))
@@ -394,17 +410,18 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     protocol = protocol._replace(headings=frozenset(headings - {""}))
     others = [text for text in answers if not formless.is_outcome(text)]
     bared = [*map(named.left_out, answers)] if named.behind else answers
-    edges = [*map(_start, bared), *map(_end, bared)]
-    forms = (*openings, *protocol.closings)
-    most = max((sum(edge.startswith(form) for edge in edges) for form in forms), default=0)
+    starts, ends = list(map(_start, bared)), list(map(_end, bared))
+    shared = [sum(start.startswith(form) for start in starts) for form in openings]
+    shared += [sum(end.startswith(form) for end in ends) for form in protocol.closings]
     # without the label with which each begins
     acts = [protocol.parted(text)[1].rpartition(syntax)[2] for syntax, text, _ in exchanges]
     commands = [
         text for _, text, _ in exchanges if "\n" not in text.strip() and _COMMAND.match(text)
     ]
     is_bare = (
-        _are_untyped(others)
-        or (2 * most < len(answers) and _are_untyped(answers))  # some only look alike
+        _are_untyped(others, BARE)
+        # some that are of one kind begin alike, as the lines of a log do
+        or (2 * max(shared, default=0) < len(answers) and _are_untyped(answers, 0.5))
         or len(commands) >= NEARLY_ALL * len(exchanges)
         or (not openings and len(acts) >= FEWEST_COMMANDS and tell_acts(acts, answers))
     )
@@ -416,18 +433,10 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     return protocol._replace(syntaxes=kept, edges=edges_of([each[1:] for each in returned]))
 
 
-def _reminders(exchanges: Sequence[tuple[Syntax, str, str]]) -> Edges:
-    """The sentences below all outputs, which would read as if somebody had typed them."""
-    if len(exchanges) < FEWEST:
-        return Edges()
-    endings = edges_of([each[1:] for each in exchanges]).endings
-    return Edges(endings=tuple(takewhile(is_sentence, endings)))
-
-
-def _are_untyped(answers: Sequence[str]) -> bool:
-    """Whether enough of the answers have several lines that nobody typed."""
+def _are_untyped(answers: Sequence[str], share: float) -> bool:
+    """Whether this share of the answers has several lines that nobody typed."""
     found = [text for text in answers if text.count("\n") >= _LINES and has_unworded_ends(text)]
-    return len(found) >= max(FEWEST, BARE * len(answers))
+    return len(found) >= max(FEWEST, share * len(answers))
 
 
 def _with_blocks(said: Said) -> Protocol | None:
@@ -437,8 +446,10 @@ def _with_blocks(said: Said) -> Protocol | None:
     """
     syntaxes = frozenset(("fence", _BLOCK))
     exchanges = _exchanges(said, syntaxes)
-    reminders = _reminders(exchanges)
-    answers = [reminders.parted(answer)[0] for _, _, answer in exchanges]
+    if len(exchanges) < FEWEST:
+        return None
+    reminders = reminders_of([each[1:] for each in exchanges])
+    answers = [text_above(reminders, answer) for _, _, answer in exchanges]
     openings, _ = _openings(answers, said, have_acts=True)
     protocol = Protocol(syntaxes, openings, answers_act=False, reminders=reminders)
     returned = [text for text in answers if protocol.is_outcome(text)]

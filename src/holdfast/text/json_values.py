@@ -25,7 +25,9 @@ _CONSTANTS = {"None": "null", "True": "true", "False": "false", "(": "["}
 _REACH = 1_000  # characters of a value that are read first; then four times as many, and so on
 _LONGEST = 16  # the words and escapes of JSON (RFC 8259) are shorter: a cut one is near the end
 DEEPEST = 60  # levels that are read, each some calls of Python's 1,000; what lies deeper stays text
-_UNENDED = "Unterminated string"  # how the scanner says so
+# how the scanner says that a string does not end, and from Python 3.13 on that it stops at a comma
+# before a bracket
+_UNENDED, _TRAILING = "Unterminated string", "Illegal trailing comma"
 
 
 class Literal(str):
@@ -178,6 +180,7 @@ def _as_far_as_it_goes(text: str, start: int) -> tuple[str, int]:
             return "", start + reach
         except json.JSONDecodeError as error:
             stop, is_unended = max(error.pos, 1), error.msg.startswith(_UNENDED)
+            stop += error.msg.startswith(_TRAILING)
         else:
             return part[:size], start + size
         if start + reach >= len(text) or not (is_unended or stop > reach - _LONGEST):
@@ -201,7 +204,7 @@ def _mended(part: str, stop: int) -> str:
             open_marks.append("]" if sign == "[" else "}")
         elif open_marks:
             open_marks.pop()
-    while comma := _COMMA_AHEAD.match(part, whole, stop + 1):  # Python 3.13 stops at the comma
+    while comma := _COMMA_AHEAD.match(part, whole, stop):
         whole = comma.end()
     return part[:whole].rstrip(", \t\r\n") + "".join(open_marks[::-1])
 

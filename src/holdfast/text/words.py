@@ -228,7 +228,8 @@ _SPOKEN = in_any_script(  # the ranges are nearly [^\W\d_], in half the time
 )
 # share of words in a line from which it reads as a sentence; in recorded runs .3 and .8 kept less
 _SENTENCE = 0.6
-_COLUMNS = "   "  # tables have three spaces and more; some people type two behind a sentence
+# between columns; people type two behind a sentence, and three behind the sign of a list
+_GAP, _COLUMNS = "   ", 3
 # characters that lines of a log have in common at their start; half kept as much of recorded runs
 _LOG_OPENING = 12
 # lines in a row that are not sentences; fewer may be a list, an address, a poem. In recorded runs
@@ -289,7 +290,7 @@ def reads_as_words(line: str) -> bool:
 
     Of unspaced script, two characters are one: so many have most words of Chinese and Japanese.
     """
-    if _COLUMNS in line.strip():
+    if _GAP in line and sum(map(bool, map(str.strip, line.split(_GAP)))) >= _COLUMNS:
         return False
     unspaced = 0
     if not line.isascii():
