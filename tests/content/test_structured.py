@@ -418,6 +418,12 @@ def test_a_long_text_in_a_value_is_told_line_by_line():
     assert lines[-1].text.endswith("line 89 of the output")
 
 
+def test_an_object_that_repeats_a_key_is_read_once():
+    twice = ", ".join(f'"part": {n}, "part": {n}, "row {n}": {n}' for n in range(30))
+    for text in (f"{{{twice}}}", json.dumps({"output": f"{{{twice}}}"}), f'{{"in": {{{twice}}}}}'):
+        assert '29":29' in Json().read(text).pieces[-1].text
+
+
 @pytest.mark.parametrize("texts", [1, 7])
 def test_a_text_in_a_value_that_is_json_is_told_as_json(texts):
     inner = json.dumps([{"number": n, "title": f"repair kiln {n}"} for n in range(9)])

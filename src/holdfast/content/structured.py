@@ -269,18 +269,20 @@ class Pieces:
         elif isinstance(value, list):
             return self._list(label, _as_records(value), record, depth)
         else:
-            return self._text(label, elide(str(value)), record)
+            # JSON that is kept as it was written would be read again for ever
+            may_be_output = not isinstance(value, Literal)
+            return self._text(label, elide(str(value)), record, may_be_output=may_be_output)
         for part in parts:
             self._put(part, record, label)
         return None
 
-    def _text(self, label: str, text: str, record: int) -> None:
+    def _text(self, label: str, text: str, record: int, *, may_be_output: bool) -> None:
         """Add the pieces of a long text under its label: it may be another output.
 
         Whether it is one is asked of the few that are large, and of those that begin as JSON does.
         """
-        may_be_output = len(text) > self._most or text.lstrip().startswith(("{", "["))
-        reading = (taken_apart(text) if may_be_output else None) or passages(text)
+        is_one = len(text) > self._most or text.lstrip().startswith(("{", "["))
+        reading = (taken_apart(text) if may_be_output and is_one else None) or passages(text)
         header = self._put(f"{label}:", record, is_head=True) if label else -1
         base, units = len(self._pieces), int(record < self._records)
         for piece in reading.pieces:

@@ -82,7 +82,8 @@ def named_in(exchanges: Sequence[tuple[str, str]]) -> CalledName:
 def closings_of(alike: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     """The lines of a program's form, backwards, with which several answers end.
 
-    Of a long line its end is enough. ``alike`` are ends, backwards, each with the answers that have it.
+    Of a long line its end is enough. ``alike`` are ends, backwards, each with the answers that have
+    it.
     """
     found: list[str] = []
     for closing, group in alike:
