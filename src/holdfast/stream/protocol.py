@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from os.path import commonprefix
 from sys import maxunicode
 from typing import NamedTuple
@@ -298,13 +298,12 @@ def _frame(texts: Sequence[str]) -> str:
         below = frozenset(map(masked, text.split("\n")[1:]))
         lacking.update(line for line in found if line not in below)
         found = [line for line in found if lacking[line] <= spare]
-    above = [frozenset(_above(text, line) for text in texts) for line in found]
-    return next((line for line, differs in zip(found, above, strict=True) if len(differs) > 1), "")
-
-
-def _above(text: str, line: str) -> str:
-    """What stands above a line, or the whole text without it, with the numbers as 0."""
-    return "\n".join(takewhile(lambda each: each != line, map(masked, text.split("\n"))))
+    rows = [[*map(masked, text.split("\n"))] for text in texts] if found else []
+    for line in found:
+        above = Counter(tuple(each[: each.index(line)]) for each in rows if line in each)
+        if max(above.values()) < NEARLY_ALL * len(texts):
+            return line
+    return ""
 
 
 def _written(said: Said) -> Protocol:
