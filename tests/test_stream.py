@@ -1772,11 +1772,8 @@ def test_outputs_are_known_by_a_symbol_with_which_nearly_all_begin():
     assert [by for _, by in functions(messages)].count("user") == 1
 
 
-@pytest.mark.parametrize(
-    "returned", ["<result>\nrow {}\n</result>", "Status: done\n\n```\nrow {}\n```"]
-)
-def test_what_a_person_writes_below_the_end_of_an_output_is_no_part_of_it(returned):
-    messages = as_text("```sh\ncat part{}.txt\n```", returned)
+def test_what_a_person_writes_below_the_end_of_an_output_is_no_part_of_it():
+    messages = as_text("```sh\ncat part{}.txt\n```", "<result>\nrow {}\n</result>")
     messages[6]["content"] += "\n\nStop here, and never touch the archive of 2024, please."
     last = [e for e in told_events(messages) if e.message == 6][-1]
     assert (last.function, last.by) in {("words", "reply"), ("words", "user")}
@@ -1831,3 +1828,70 @@ def test_a_list_with_wide_signs_is_a_persons():
     rules = ["Rules for this work:", "", *["-   Never delete the users table, as said"] * 8]
     messages = [{"role": "user", "content": "\n".join(rules)}]
     assert functions(messages) == [("words", "user")]
+
+
+@pytest.mark.parametrize("said", ["", " ", "Go on.", "1", "Y"])
+def test_what_is_repeated_behind_tool_results_silences_nobody(said):
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    for number in range(4):
+        use = {"type": "tool_use", "id": f"t{number}", "name": "read", "input": {"n": number}}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "9 files"}
+        messages.append({"role": "assistant", "content": [use]})
+        messages.append({"role": "user", "content": [result, {"type": "text", "text": said}]})
+    messages.append({"role": "assistant", "content": "Done."})
+    for order in (
+        "Never delete the archive, please.",
+        "Go on. But leave part 3 alone.",
+        "1 is left.",
+    ):
+        asked = [*messages, {"role": "user", "content": order}]
+        assert heard(asked, "anthropic")[-1] == order
+
+
+def test_what_a_person_says_behind_some_tool_results_is_heard():
+    messages = [{"role": "user", "content": "Why do the totals differ? Please look."}]
+    for number in range(10):
+        use = {"type": "tool_use", "id": f"t{number}", "name": "read", "input": {"n": number}}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "9 files"}
+        messages.append({"role": "assistant", "content": [use]})
+        more = [{"type": "text", "text": "Go on."}] if number in (2, 4, 6) else []
+        messages.append({"role": "user", "content": [result, *more]})
+    assert heard(messages, "anthropic") == [messages[0]["content"], *["Go on."] * 3]
+
+
+@pytest.mark.parametrize("framed", ["anna: {}", "[10:0{n}] {}", "<user_query>\n{}\n</user_query>"])
+def test_short_orders_of_a_named_person_are_words(framed):
+    orders = ["Write f", "never touch settings", "no recursion", "use `Decimal`", "only v2"]
+    messages = []
+    for number, order in enumerate(orders):
+        said = framed.replace("{n}", str(number)).replace("{}", order)
+        answer = f"Here:\n\n```py\nn = {number}\n```"
+        messages += [{"role": "user", "content": said}, {"role": "assistant", "content": answer}]
+    assert "outcome" not in [function for function, _ in functions(messages)]
+
+
+@pytest.mark.parametrize(
+    "output", ["part3.txt:12:E501", "kiln_3=cold", '{"rows": 3}', "Traceback: KeyError('x')"]
+)
+def test_one_line_that_nobody_types_is_an_output_without_the_form_of_others(output):
+    messages = as_text("```sh\ncat part{}.txt\n```", "Exit code: 0\nrow {}")
+    messages[6]["content"] = output
+    assert [e.function for e in told_events(messages) if e.message == 6] == ["outcome"]
+
+
+def test_tables_of_two_columns_are_outputs():
+    table = "NAME      STATE\nkiln      cold\noven      warm{}"
+    found = functions(as_text("```sh\nlist part{}\n```", table))
+    assert found.count(("outcome", "tool")) == 5
+
+
+def test_rules_that_a_person_repeats_in_every_message_cost_one_reading():
+    rules = "\n".join(f"Rule {chr(97 + n % 20)}: keep part of it as it is" for n in range(400))
+    messages = []
+    for number in range(40):
+        messages += [
+            {"role": "user", "content": f"{rules}\nrow={number}"},
+            {"role": "assistant", "content": f"It is part {number}."},
+        ]
+    found = functions(messages)
+    assert "outcome" not in [function for function, _ in found]

@@ -181,9 +181,8 @@ def _of_message(
             # below its heading stands an output, however it begins, or what a person answered
             is_output = is_headed and not (may_be_typed(part.text) or wraps_words(part.text))
             known = protocol._replace(openings=("",)) if is_output else protocol
-            own = (
-                last_act if protocol.syntaxes else -1
-            )  # a reminder beside results is none of an act
+            # a reminder beside results is none of an act
+            own = last_act if protocol.syntaxes else -1
             found = list(_of_text(part.text, role, at, number, known, own, goes_on=goes_on))
             is_headed = any(_heads(each, protocol) for each in found)
             goes_on = goes_on or any(_is_unended(each, protocol) for each in found)
@@ -201,8 +200,8 @@ def _is_unended(event: StreamEvent, protocol: Protocol) -> bool:
 
 
 def _is_closed(text: str) -> bool:
-    """Whether a text ends with the end of a fence or an element."""
-    return ending(text)[0] in ("fence", "element")
+    """Whether a text is one fence or one element, which has its end."""
+    return unwrapped(text) != text
 
 
 def _heads(event: StreamEvent, protocol: Protocol) -> bool:
@@ -302,7 +301,7 @@ def _of_user(
 def _without_typed(output: str) -> tuple[str, str]:
     """An output, and what a person may have typed at its end.
 
-    It stands in an element, or below a heading or the end of a fence or an element.
+    It stands in an element, or below a heading, or below one fence or element that is all else.
     """
     syntax, start = ending(output)
     is_apart = syntax == "element" and output[:start].endswith("\n")

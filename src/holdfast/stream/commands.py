@@ -9,8 +9,8 @@ from holdfast.text.words import STOP_WORDS, has_unworded_ends, may_be_typed, wor
 
 from .frames import FEWEST, NEARLY_ALL
 
-# least share of outputs of several lines if there is no common opening; half and double kept as
-# much of recorded runs
+# least share of outputs of several lines if there is no common opening, and of commands with words
+# that others begin with; half and double kept as much of recorded runs
 BARE = 0.25
 FEWEST_COMMANDS = 4  # without any mark, three may be chance
 # characters of the median answer of a game that says what was done; a person who repeats a command

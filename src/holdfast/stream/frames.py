@@ -15,13 +15,20 @@ from os.path import commonprefix
 from string import punctuation
 from typing import NamedTuple
 
-from holdfast.text.words import is_heading, is_sentence, masked, may_be_said, reads_as_words
+from holdfast.text.words import (
+    has_words,
+    is_heading,
+    is_sentence,
+    masked,
+    may_be_said,
+    reads_as_words,
+    unwrapped,
+)
 
 # times that a regularity must appear, and in half of the messages that could show it; in recorded
 # runs 1 and 6 kept less
 FEWEST = 3
-# share of texts, as of acts that are commands alone, to which hardly a person answers; half kept as
-# much
+# share of the texts in which a regularity is that of all; half kept as much of recorded runs
 NEARLY_ALL = 0.9
 _LINES = 6  # at the end of outputs, which bounds time: shells and editors put up to three there
 OPENING = 60  # characters at the start of outputs that are compared
@@ -97,6 +104,20 @@ def closings_of(alike: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
         if is_programs and 2 * sum(map(may_be_said, rests)) <= len(group):
             found.append(line + line_break)
     return tuple(found)
+
+
+def frames_words(opening: str, group: Sequence[str]) -> bool:
+    """Whether most of these texts have behind their opening, or within, what a person may say."""
+    pattern = re.escape(opening).replace("0", r"\d+")
+    rests = [re.sub(pattern, "", text, count=1).strip() for text in group]
+    both = zip(map(unwrapped, group), group, rests, strict=True)
+    within = [rest and (rest if inner == text else inner) for inner, text, rest in both]
+    return 2 * sum(map(_may_be_persons, within)) > len(group)
+
+
+def _may_be_persons(text: str) -> bool:
+    is_line = "\n" not in text.strip() and has_words(text)
+    return bool(text) and (is_line or may_be_said(text))
 
 
 class Edges(NamedTuple):

@@ -24,6 +24,7 @@ from holdfast.text.words import (
     ends_like_sentence,
     fences,
     has_unworded_ends,
+    has_words,
     is_all_words,
     is_heading,
     is_sentence,
@@ -48,6 +49,7 @@ from .frames import (
     Edges,
     closings_of,
     edges_of,
+    frames_words,
     named_in,
     reminders_of,
     text_above,
@@ -69,7 +71,6 @@ a name behind signs, or a heading.
 _LONGEST_NAME = 64  # characters of a closing tag; half and double found the same ones
 _CLOSED = re.compile(rf"\[+[^\]]+\]|<[^>]+>|\{{[^:]+:|(?![^\W\d_])(?s:.){{{LONG}}}")
 """The opening of a program's text where no acts are known; a long one need not be closed."""
-_WORD = re.compile(r"[^\W\d_]{2}")
 _PICTURED = re.compile(PICTURE)
 _OBJECT = re.compile(r"[{\[]")
 _OBJECT_LINE = re.compile(r"^[\[ ]*\{", re.MULTILINE)
@@ -108,6 +109,8 @@ class Protocol(NamedTuple):
     """The line with which a program begins what it adds to all user messages, such as its state."""
     reminders: tuple[str, ...] = ()
     """The sentences that a program writes below all outputs, from the last one up."""
+    repeated: frozenset[str] = frozenset()
+    """Texts that a program repeats beside tool results, with their numbers as 0."""
     named: CalledName = UNNAMED
     """What outputs have around the name of what was called."""
     scratchpad: Scratchpad | None = None
@@ -130,11 +133,11 @@ class Protocol(NamedTuple):
         """Whether a user message is an output."""
         has_form = self._start(text).startswith(self.openings)
         has_form = has_form or _end(text).startswith(self.closings)
+        has_form = has_form or (bool(self.repeated) and masked(text) in self.repeated)
         if _BARE_COMMAND in self.syntaxes:
             return has_form or (self.answers_act and not may_be_typed(text))
-        # where outputs have a form, one line with a word in it may be an order, such as ``use 42``
-        is_long = "\n" in text.strip() or _WORD.search(text) is None
-        are_known = self.is_bare or (is_long and (self.openings or self.closings))
+        has_own = bool(self.openings or self.closings)
+        are_known = self.is_bare or (has_own and not _may_be_order(text))
         is_programs = self.answers_act and are_known and has_unworded_ends(text)
         return has_form or bool(is_programs and not wraps_words(text))
 
@@ -270,8 +273,8 @@ def protocol_of(messages: Messages) -> Protocol:
     openings, _ = _openings(beside, said, have_acts=False)
     rounds = sum(isinstance(each.parts[-1], ToolCall) for each in messages if each.parts)
     alike = Counter(map(masked, beside)).items()
-    often = [_start(text) for text, times in alike if times >= max(FEWEST, rounds / 2)]
-    return NATIVE._replace(openings=(*openings, *often), answers_act=False)
+    often = [text for text, times in alike if text and times >= max(FEWEST, rounds / 2)]
+    return NATIVE._replace(openings=openings, repeated=frozenset(often), answers_act=False)
 
 
 def _beside_results(messages: Messages) -> list[str]:
@@ -298,12 +301,22 @@ def _frame(texts: Sequence[str]) -> str:
         below = frozenset(map(masked, text.split("\n")[1:]))
         lacking.update(line for line in found if line not in below)
         found = [line for line in found if lacking[line] <= spare]
-    rows = [[*map(masked, text.split("\n"))] for text in texts] if found else []
+    seen = [_first_lines(text) for text in texts] if found else []
     for line in found:
-        above = Counter(tuple(each[: each.index(line)]) for each in rows if line in each)
+        above = Counter(first[line] for first in seen if line in first)
         if max(above.values()) < NEARLY_ALL * len(texts):
             return line
     return ""
+
+
+def _first_lines(text: str) -> dict[str, int]:
+    """Each line of a text, with its numbers as 0, and a hash of all lines above its first place."""
+    found: dict[str, int] = {}
+    above = 0
+    for line in map(masked, text.split("\n")):
+        found.setdefault(line, above)
+        above = hash((above, line))
+    return found
 
 
 def _written(said: Said) -> Protocol:
@@ -320,6 +333,11 @@ def _written(said: Said) -> Protocol:
         known = _with_answers(said, known.syntaxes | {_BLOCK})
     are_answered = known.openings or known.closings or known.is_bare
     return known if known.syntaxes and are_answered else _with_blocks(said) or known
+
+
+def _may_be_order(text: str) -> bool:
+    """Whether a text is one line with a word in it, such as ``use 42``, that reports no failure."""
+    return "\n" not in text.strip() and has_words(text) and not reports_failure(text)
 
 
 def _heading(text: str) -> str:
@@ -488,14 +506,15 @@ def _openings(
             continue
         is_common = len(opening) >= LONG and len(group) >= NEARLY_ALL * len(answers)
         is_long = have_acts and (len(opening) == OPENING or is_common)
-        has_form = _has_form(opening, 2 * len(group) >= len(answers), have_acts=have_acts)
+        share = len(group) / len(answers)
+        has_form = _has_form(opening, share, have_acts=have_acts)
         if not (has_form or is_long):
             continue
         seen = opening if has_form else seen  # else one with a sign may begin with it
         are_named = named.opening and opening.startswith(_start(named.opening))
         may_be_persons = not are_named and _may_be_persons(opening, group, have_acts=have_acts)
         is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
-        if is_frame and (may_be_persons or not have_acts):
+        if is_frame and (may_be_persons or not have_acts or frames_words(opening, group)):
             continue
         if has_form and not may_be_persons:
             programs.append(opening)
@@ -509,17 +528,16 @@ def _has_sign(opening: str) -> bool:
     return SIGN.search(opening.lstrip("0.) ")) is not None
 
 
-def _has_form(opening: str, is_of_most: bool, *, have_acts: bool) -> bool:
-    """Whether an opening may be a program's: it has a sign, or is one that most answers have.
+def _has_form(opening: str, share: float, *, have_acts: bool) -> bool:
+    """Whether an opening of this share of the answers may be a program's: it has a sign.
 
-    Such a one is a line, or begins with a symbol that no keyboard has. Where no acts are known, it
-    is closed, as a tag is.
+    Or it is a line of most answers, or begins with a symbol in nearly all. Where no acts are known,
+    it is closed, as a tag is.
     """
     if not have_acts:
         return _CLOSED.match(opening) is not None
-    return _has_sign(opening) or (
-        is_of_most and ("\n" in opening or _PICTURED.match(opening) is not None)
-    )
+    is_line = 2 * share >= 1 and "\n" in opening
+    return is_line or _has_sign(opening) or (share >= NEARLY_ALL and bool(_PICTURED.match(opening)))
 
 
 def _may_be_persons(opening: str, group: Sequence[str], *, have_acts: bool) -> bool:

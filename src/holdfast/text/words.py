@@ -228,8 +228,8 @@ _SPOKEN = in_any_script(  # the ranges are nearly [^\W\d_], in half the time
 )
 # share of words in a line from which it reads as a sentence; in recorded runs .3 and .8 kept less
 _SENTENCE = 0.6
-# between columns; people type two behind a sentence, and three behind the sign of a list
-_GAP, _COLUMNS = "   ", 3
+_GAP = "   "  # between columns; people type two behind a sentence, and more behind a list's sign
+_LISTED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 # characters that lines of a log have in common at their start; half kept as much of recorded runs
 _LOG_OPENING = 12
 # lines in a row that are not sentences; fewer may be a list, an address, a poem. In recorded runs
@@ -290,7 +290,7 @@ def reads_as_words(line: str) -> bool:
 
     Of unspaced script, two characters are one: so many have most words of Chinese and Japanese.
     """
-    if _GAP in line and sum(map(bool, map(str.strip, line.split(_GAP)))) >= _COLUMNS:
+    if _GAP in line and _GAP in _LISTED.sub("", line, count=1).strip():
         return False
     unspaced = 0
     if not line.isascii():
@@ -298,6 +298,11 @@ def reads_as_words(line: str) -> bool:
         line = _unspaced().sub(" ", line)
     spoken, tokens = len(_SPOKEN(line)(f" {line}")), len(line.split())
     return spoken + unspaced >= _SENTENCE * (tokens + unspaced)
+
+
+def has_words(line: str) -> bool:
+    """Whether some token of the line is a plain word."""
+    return bool(_SPOKEN(line)(f" {line}")) or has_unspaced(line)
 
 
 def is_all_words(text: str) -> bool:
