@@ -11,9 +11,13 @@ from holdfast.stream import StreamEvent, events_of, failed_acts
 LOG = "\n".join(f"2026-03-0{n} 12:00:0{n} ERROR worker-{n} lost lease 88{n}" for n in range(1, 9))
 
 
-def functions(messages):
+def told_events(messages):
     _, _, transcript = read(messages, "openai", None)
-    return [(event.function, event.by) for event in events_of(transcript.messages, {})]
+    return events_of(transcript.messages, {})
+
+
+def functions(messages):
+    return [(event.function, event.by) for event in told_events(messages)]
 
 
 def as_text(act, returned):
@@ -1780,11 +1784,6 @@ def test_what_a_person_writes_below_the_end_of_an_output_is_no_part_of_it():
     assert last.text == "Stop here, and never touch the archive of 2024, please."
 
 
-def told_events(messages):
-    _, _, transcript = read(messages, "openai", None)
-    return events_of(transcript.messages, {})
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -1885,7 +1884,7 @@ def test_tables_of_two_columns_are_outputs():
     assert found.count(("outcome", "tool")) == 5
 
 
-def test_rules_that_a_person_repeats_in_every_message_cost_one_reading():
+def test_rules_that_a_person_repeats_in_every_message_make_nothing_an_output():
     rules = "\n".join(f"Rule {chr(97 + n % 20)}: keep part of it as it is" for n in range(400))
     messages = []
     for number in range(40):

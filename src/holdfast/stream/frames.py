@@ -16,9 +16,9 @@ from string import punctuation
 from typing import NamedTuple
 
 from holdfast.text.words import (
-    has_words,
     is_heading,
     is_sentence,
+    is_worded_line,
     masked,
     may_be_said,
     reads_as_words,
@@ -112,12 +112,8 @@ def frames_words(opening: str, group: Sequence[str]) -> bool:
     rests = [re.sub(pattern, "", text, count=1).strip() for text in group]
     both = zip(map(unwrapped, group), group, rests, strict=True)
     within = [rest and (rest if inner == text else inner) for inner, text, rest in both]
-    return 2 * sum(map(_may_be_persons, within)) > len(group)
-
-
-def _may_be_persons(text: str) -> bool:
-    is_line = "\n" not in text.strip() and has_words(text)
-    return bool(text) and (is_line or may_be_said(text))
+    said = [bool(text) and (is_worded_line(text) or may_be_said(text)) for text in within]
+    return 2 * sum(said) > len(group)
 
 
 class Edges(NamedTuple):

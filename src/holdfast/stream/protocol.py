@@ -24,10 +24,10 @@ from holdfast.text.words import (
     ends_like_sentence,
     fences,
     has_unworded_ends,
-    has_words,
     is_all_words,
     is_heading,
     is_sentence,
+    is_worded_line,
     masked,
     may_be_said,
     may_be_typed,
@@ -292,28 +292,28 @@ def _frame(texts: Sequence[str]) -> str:
     """The first line that nearly all user messages have, the first too, below what differs."""
     if len(texts) < FEWEST:
         return ""
-    lines = dict.fromkeys(map(masked, texts[0].split("\n")[1:]))
-    found: list[str] = [line for line in lines if any(map(str.isalpha, line))]
+    seen = [_lines_below(texts[0])]
+    found: list[str] = [line for line in seen[0] if any(map(str.isalpha, line))]
     lacking, spare = Counter[str](), (1 - NEARLY_ALL) * len(texts)
     for text in texts[1:]:
         if not found:  # as nearly always, which is soon known
             break
-        below = frozenset(map(masked, text.split("\n")[1:]))
-        lacking.update(line for line in found if line not in below)
+        seen.append(_lines_below(text))
+        lacking.update(line for line in found if line not in seen[-1])
         found = [line for line in found if lacking[line] <= spare]
-    seen = [_first_lines(text) for text in texts] if found else []
     for line in found:
-        above = Counter(first[line] for first in seen if line in first)
+        above = Counter(lines[line] for lines in seen if line in lines)
         if max(above.values()) < NEARLY_ALL * len(texts):
             return line
     return ""
 
 
-def _first_lines(text: str) -> dict[str, int]:
-    """Each line of a text, with its numbers as 0, and a hash of all lines above its first place."""
+def _lines_below(text: str) -> dict[str, int]:
+    """Each line below the first, with its numbers as 0, and a hash of all lines above it."""
+    first, *lines = map(masked, text.split("\n"))
     found: dict[str, int] = {}
-    above = 0
-    for line in map(masked, text.split("\n")):
+    above = hash(first)
+    for line in lines:
         found.setdefault(line, above)
         above = hash((above, line))
     return found
@@ -337,7 +337,7 @@ def _written(said: Said) -> Protocol:
 
 def _may_be_order(text: str) -> bool:
     """Whether a text is one line with a word in it, such as ``use 42``, that reports no failure."""
-    return "\n" not in text.strip() and has_words(text) and not reports_failure(text)
+    return is_worded_line(text) and not reports_failure(text)
 
 
 def _heading(text: str) -> str:
@@ -504,9 +504,9 @@ def _openings(
     for opening, group in _alike(answers, _start):
         if seen and opening.startswith(seen):
             continue
-        is_common = len(opening) >= LONG and len(group) >= NEARLY_ALL * len(answers)
-        is_long = have_acts and (len(opening) == OPENING or is_common)
         share = len(group) / len(answers)
+        is_common = len(opening) >= LONG and share >= NEARLY_ALL
+        is_long = have_acts and (len(opening) == OPENING or is_common)
         has_form = _has_form(opening, share, have_acts=have_acts)
         if not (has_form or is_long):
             continue

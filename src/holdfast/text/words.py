@@ -300,9 +300,10 @@ def reads_as_words(line: str) -> bool:
     return spoken + unspaced >= _SENTENCE * (tokens + unspaced)
 
 
-def has_words(line: str) -> bool:
-    """Whether some token of the line is a plain word."""
-    return bool(_SPOKEN(line)(f" {line}")) or has_unspaced(line)
+def is_worded_line(text: str) -> bool:
+    """Whether a text is one line, and some token of it is a plain word."""
+    line = text.strip()
+    return "\n" not in line and (bool(_SPOKEN(line)(f" {line}")) or has_unspaced(line))
 
 
 def is_all_words(text: str) -> bool:
