@@ -508,8 +508,10 @@ def _detail(
     told.append(secrets)
     known = set(ROLES)
     for place, message in enumerate(job.transcript.messages):
+        if message.role != "user":
+            continue
         said = message.original
-        role = said.get("role") if message.role == "user" and is_object(said) else None
+        role = said.get("role") if is_object(said) else None
         if isinstance(role, str) and role not in known:
             known.add(role)  # told of the first message that has it
             near = similar(role, ROLES)

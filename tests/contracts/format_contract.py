@@ -72,6 +72,7 @@ class FormatContract:
                 ]
                 assert list(changed.original) == list(message.original)
                 assert changed.role == message.role
+                assert changed.parts == form.parts(changed.original)
             assert message.original == before
 
     def test_what_is_not_changed_is_shared_and_not_copied(self, form, messages):

@@ -83,6 +83,19 @@ def test_a_glance_sees_the_text_beside_the_parts_or_knows_that_it_did_not(form, 
     assert read.aside == wire.aside(message)
 
 
+def read_anew(message):
+    wire = message.wire
+    return wire.parts(message.original), wire.aside(message.original)
+
+
+@pytest.mark.parametrize("message", [RESULT, {**RESULT, "name": "look", "note": WORDS}])
+def test_a_result_that_says_something_else_is_read_as_it_is_written(message):
+    [read] = named("openai").read([message]).messages
+    changed = read.saying({0: "less"})
+    assert changed.parts[0].text == "less"
+    assert (changed.parts, changed.aside) == read_anew(changed)
+
+
 @slow
 @given(CONVERSATIONS, st.text(min_size=1, max_size=20), st.data())
 def test_one_part_that_says_something_else_changes_only_itself(case, said, data):
@@ -104,6 +117,7 @@ def test_one_part_that_says_something_else_changes_only_itself(case, said, data)
         p for j, p in enumerate(message.parts) if j != k
     ]
     assert list(changed.original) == list(message.original)
+    assert (changed.parts, changed.aside) == read_anew(changed)
     assert messages == before
 
 

@@ -52,8 +52,10 @@ def outputs(transcript: Transcript, allowance: Allowance, first: int = 0) -> lis
     called: dict[str, str] = {}  # some servers give the ids of calls out again
     found: list[Output] = []
     for i, message in enumerate(transcript.messages[first:], first):
+        if message.is_speech:
+            continue
         called |= {call.id: call.name for call in message.calls}
-        if message.is_speech or message.role not in ("tool", "user"):
+        if message.role not in ("tool", "user"):
             continue
         for at, part in enumerate(message.parts):
             name = called.get(part.call_id, "") if isinstance(part, ToolResult) else ""

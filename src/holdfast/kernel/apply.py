@@ -47,26 +47,34 @@ def mend(transcript: Transcript, edits: Sequence[Edit]) -> Applied:
     """Return the transcript after a repair's edits, which may break other rules."""
     before = transcript.messages
     dropped, texts, inserts = _sorted(transcript, edits)
-    messages: list[Message] = []
-    origins: list[int | None] = []
-    for i in range(len(before) + 1):
-        for insert in inserts.get(i, ()):
-            wire, original, plain = transcript.wire, insert.original, None
-            if original is None:
-                original, plain = wire.compose(insert.role, insert.text), insert.text
-            ours = insert.covers is not None and insert.text.startswith(SUMMARY)
-            messages.append(Message(wire.role(original), original, wire, plain, ours=ours))
-            origins.append(None)
-        if i < len(before) and i not in dropped:
-            messages.append(before[i].saying(texts[i]) if i in texts else before[i])
-            origins.append(i)
+    said = list(before)
+    for i, new in texts.items():
+        said[i] = before[i].saying(new)
+    left = [i for i in range(len(before)) if i not in dropped]
+    origins: list[int | None] = [*left]
+    messages = list(map(said.__getitem__, left))
+    # from the end, so that the places of the others stay the same
+    for at in sorted(inserts, reverse=True):
+        place = at - sum(i < at for i in dropped)
+        messages[place:place] = [_inserted(transcript, insert) for insert in inserts[at]]
+        origins[place:place] = [None] * len(inserts[at])
     taken = {i: before[i].original for i in sorted([*dropped, *texts])}
     if dropped or inserts:
-        pinned = frozenset(now for now, old in enumerate(origins) if old in transcript.pinned)
+        pins = transcript.pinned
+        pinned = frozenset([now for now, old in enumerate(origins) if old in pins] if pins else ())
         after = replace(transcript, messages=tuple(messages), pinned=pinned)
     else:
         after = transcript.reworded(tuple(messages))
     return Applied(transcript, after, tuple(edits), taken, tuple(origins))
+
+
+def _inserted(transcript: Transcript, insert: Insert) -> Message:
+    """The message of an insert, which is composed unless the edit has it."""
+    wire, original, plain = transcript.wire, insert.original, None
+    if original is None:
+        original, plain = wire.compose(insert.role, insert.text), insert.text
+    ours = insert.covers is not None and insert.text.startswith(SUMMARY)
+    return Message(wire.role(original), original, wire, plain, ours=ours)
 
 
 def repairs(transcript: Transcript) -> list[tuple[str, Applied]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, cast, get_args, runtime_checkable
 
 from .forks import cached_property
 
@@ -250,7 +250,13 @@ class Message:
         """A copy with other texts in the parts at these indices."""
         original = self.wire.render(self.original, texts)
         plain = None if self.plain is None else texts.get(0)
-        after = Message(self.role, original, self.wire, plain)
+        if plain:  # its only part has the text, and what stands beside it is the same
+            parts = tuple(
+                [cast("Text | ToolResult", part)._replace(text=plain) for part in self.parts]
+            )
+            after = Message(self.role, original, self.wire, plain, parts, self.aside)
+        else:
+            after = Message(self.role, original, self.wire, plain)
         return after.marked(ours=self.ours and (after.content_text or "").startswith(SUMMARY))
 
     def marked(self, *, ours: bool) -> Message:

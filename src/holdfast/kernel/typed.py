@@ -98,7 +98,9 @@ def check_fields(given: object, *, bare: bool = False) -> None:
     kind: Any = type(given)
     hints, prefix = _hints(kind), "" if bare else f"{kind.__name__}."
     for each in fields(kind):
-        check_type(getattr(given, each.name), hints[each.name], f"{prefix}{each.name}")
+        value = getattr(given, each.name)
+        if value is not each.default:
+            check_type(value, hints[each.name], f"{prefix}{each.name}")
 
 
 def check_type(value: object, hint: Any, place: str) -> None:
