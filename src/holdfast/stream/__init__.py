@@ -272,7 +272,8 @@ def _of_user(
     text: str, role: Role, at: int, number: int, protocol: Protocol, last_act: int
 ) -> Iterator[StreamEvent]:
     is_outcome = role == "tool" or protocol.is_outcome(text)
-    if not is_outcome and (last_act < 0 or not protocol.is_unclear(text)):
+    nothing_done = last_act < 0 and protocol.syntaxes
+    if not is_outcome and (nothing_done or not protocol.is_unclear(text)):
         yield from _said(text, role, at, number)
         return
     failed, opening = protocol.fails(text), protocol.opening(text)

@@ -270,11 +270,12 @@ def protocol_of(messages: Messages) -> Protocol:
         if acts > calls or not calls:
             return written
     beside = _beside_results(messages)
-    openings, _ = _openings(beside, said, have_acts=False)
     rounds = sum(isinstance(each.parts[-1], ToolCall) for each in messages if each.parts)
+    # a person writes behind few results
+    openings, unclear = _openings(beside, said, have_acts=2 * len(beside) > rounds)
     alike = Counter(map(masked, beside)).items()
-    often = [text for text, times in alike if text and times >= max(FEWEST, rounds / 2)]
-    return NATIVE._replace(openings=openings, repeated=frozenset(often), answers_act=False)
+    often = frozenset(text for text, times in alike if text and times >= max(FEWEST, rounds / 2))
+    return NATIVE._replace(openings=openings, unclear=unclear, repeated=often, answers_act=False)
 
 
 def _beside_results(messages: Messages) -> list[str]:
