@@ -34,7 +34,7 @@ _LEVELS = (4, 2, 1)  # columns of a level of indentation: of PEP 8, of most YAML
 # share of the indented lines whose columns are whole levels; of a file with levels of 2, half are
 # also of 4
 _REGULAR = 2 / 3
-_BORDERS = tuple(map(re.compile, (r"[.;!?。！？,)}\]](?=\s)", r"\s", r"[^\w@#$./:~+%-]")))
+_BORDERS = tuple(map(re.compile, (r"[.;!?。！？,)}\]\"](?=\s)", r"\s", r"[^\w@#$./:~+%-]")))
 """Where a long line is cut, the best first: behind a clause, a word, and what is in no name."""
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 # characters from the start of a part within which the end of a person's sentence is looked for. Of
