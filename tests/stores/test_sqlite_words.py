@@ -137,11 +137,11 @@ def test_parts_of_an_index_are_merged_and_what_they_hold_is_found_as_before(stor
     for number in range(10 * MOST_WAITING):
         log.append(lines(f"common word{number % 9} pool_size"))
     assert parts(store) == 3, "eight became one"
-    before = list(log.search(["word3", "pool size"], 999).items())
+    before = list(log.search(["word3", "pool size"], 10 * MOST_WAITING).items())
     assert len(before) == 10 * MOST_WAITING
     store.compact()
     assert parts(store) == 1
-    assert list(log.search(["word3", "pool size"], 999).items()) == before
+    assert list(log.search(["word3", "pool size"], 10 * MOST_WAITING).items()) == before
 
 
 def test_a_file_whose_words_were_indexed_by_each_append_is_searched_with_what_comes_now(path):

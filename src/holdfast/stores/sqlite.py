@@ -37,10 +37,11 @@ from .sqlite_file import (
     unsealed,
 )
 
-MOST_WAITING = 64
-"""Lines of a log whose words may wait. A search scans this many in about 0.5 ms."""
+MOST_WAITING = 128
+"""Lines of a log whose words may wait. A search scans this many in about 0.5 ms. With half,
+indexing the words of 1,000 messages takes half as long again."""
 
-# parts of one level that are merged into one of the next: 100,000 lines have at most 28 parts
+# parts of one level that are merged into one of the next: 100,000 lines have at most 21 parts
 _MERGED = 8
 
 SPAN = 1 << 32
