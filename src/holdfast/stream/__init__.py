@@ -120,16 +120,18 @@ def events_of(
         known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
         if at == first and last_act < 0:  # nothing was done before that could return it
             known = NATIVE._replace(frame=protocol.frame)
-        goes_on = message.name in unclear or unended == message.name
+        name = message.name
+        goes_on = name in unclear or unended == name
         unended = None
-        role = roles.get((message.role, message.name), message.role)
-        if (message.role, message.name) in roles:  # which need not be told from its text
+        heard = roles.get((message.role, name))
+        if heard:  # which need not be told from its text
             known, goes_on = elsewhere, False
+        role = heard or message.role
         act = last_act if role == message.role else _unanswered(found, last_act)
         # one by one, since a part may return what the part before it called
         for event in _of_message(message, role, at, known, calls, act, found, goes_on=goes_on):
             if _is_unended(event, known):
-                unended = message.name
+                unended = name
             elif known.frame and event.function == "material":  # which ends the message
                 unended = None
             if event.function == "act":
@@ -186,7 +188,8 @@ def _of_message(
             found = list(_of_text(part.text, role, at, number, known, own, goes_on=goes_on))
             is_headed = any(_heads(each, protocol) for each in found)
             goes_on = goes_on or any(_is_unended(each, protocol) for each in found)
-            yield from [each._replace(speaker=message.name) for each in found]
+            speaker = message.name
+            yield from [each._replace(speaker=speaker) for each in found] if speaker else found
 
 
 def _name_of(events: Events, act: int) -> str:

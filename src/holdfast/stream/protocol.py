@@ -131,8 +131,8 @@ class Protocol(NamedTuple):
 
     def is_outcome(self, text: str) -> bool:
         """Whether a user message is an output."""
-        has_form = self._start(text).startswith(self.openings)
-        has_form = has_form or _end(text).startswith(self.closings)
+        has_form = bool(self.openings) and self._start(text).startswith(self.openings)
+        has_form = has_form or (bool(self.closings) and _end(text).startswith(self.closings))
         has_form = has_form or (bool(self.repeated) and masked(text) in self.repeated)
         if _BARE_COMMAND in self.syntaxes:
             return has_form or (self.answers_act and not may_be_typed(text))
@@ -379,6 +379,7 @@ def _of_commands(said: Said) -> Protocol | None:
     return None
 
 
+@Memo  # for the same reason as ``ending``
 def _before_command(text: str) -> tuple[str, str]:
     """The sentences at the beginning of a message, as a thought before a command, and the rest."""
     thought, _, command = text.strip().rpartition("\n\n")
