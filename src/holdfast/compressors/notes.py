@@ -314,7 +314,7 @@ class Candidates:
     def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
         """The numbers of the chosen candidates within each event, all ascending."""
         found = defaultdict[int, list[int]](list)
-        for event, number in sorted(map(self.found.__getitem__, chosen)):
+        for event, number in map(self.found.__getitem__, sorted(chosen)):
             found[event].append(number)
         return found
 
@@ -324,7 +324,7 @@ class Candidates:
         """The chosen pieces as the notes show them, without events that stay ``in_place``."""
         events = self.events
         failed = self.failed - {events[n].act for n in chain(chosen, in_place)}
-        times = Counter({number: events[number].times for number in chosen})
+        times = {number: events[number].times for number in chosen}
         for number, last in self._again.items():
             if number not in chosen and last in chosen:
                 times[last] += events[number].times
@@ -403,13 +403,13 @@ class Candidates:
         users = Counter(chain.from_iterable(t.ids for event, t in both if event.is_users_words))
         places = [n for n, piece in enumerate(self.found) if events[piece.event].is_users_words]
         newest = {thing: place for place in places for thing in self._tells[place]}
+        twice = {each for each in newest if 2 in (uses[each].events, users.get(each))}
         for place in places:
             now = self.found[place].event
-            told = self._tells[place]
-            twice = [newest[each] for each in told if 2 in (uses[each].events, users[each])]
-            later = Counter(other for other in twice if self.found[other].event > now)
+            others = [newest[each] for each in self._tells[place] if each in twice]
+            later = [other for other in others if self.found[other].event > now]
             if later:
-                self._under[place] = max(later, key=lambda other: (later[other], other))
+                self._under[place] = max(later, key=lambda other: (later.count(other), other))
 
     def _put_under_questions(self) -> None:
         """Put a user's short answer under the end of the question: alone, a yes means nothing."""

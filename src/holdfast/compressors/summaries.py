@@ -288,12 +288,8 @@ def under_their_acts(numbers: Collection[int], events: Events) -> list[int]:
 
     Calls may be made together, and then their outcomes come after the last of them.
     """
-
-    def place(number: int) -> tuple[int, int]:
-        act = events[number].act
-        return (act if act in numbers else number, number)
-
-    return sorted(numbers, key=place)
+    acts = ((events[number].act, number) for number in numbers)
+    return [n for _, n in sorted([(act if act in numbers else n, n) for act, n in acts])]
 
 
 def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
