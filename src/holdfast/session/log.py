@@ -165,6 +165,7 @@ class Thread:
         form: str | Format | None = None,
     ) -> None:
         self.name, self.store, self.meter, self.now = name, store, meter, clock
+        self._glances = store if isinstance(store, Glances) else None  # each fit asks it
         self._logs = _logs_of(store, name)
         self._log, self._event_log = self._logs.values()
         self.held: dict[int, Kept] = {}
@@ -217,8 +218,8 @@ class Thread:
 
     def _glance(self, keys: Sequence[str]) -> tuple[Sequence[str | None], Sequence[int]]:
         """The values of the keys and the lengths of both logs, if possible in one round trip."""
-        if isinstance(self.store, Glances):
-            return self.store.glance(keys, [MESSAGES + self.name, EVENTS + self.name])
+        if self._glances is not None:
+            return self._glances.glance(keys, [MESSAGES + self.name, EVENTS + self.name])
         values = [settled(self.store.get(key)) for key in keys]
         return values, [log.length() for log in self._logs.values()]
 
