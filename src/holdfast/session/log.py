@@ -429,7 +429,8 @@ class Thread:
         found = set(positions)
         for position in positions:
             near = list(self.read(range(position - LINES // 2, position + LINES // 2)).values())
-            for unit in self.wire.read([kept.original for kept in near]).units:
+            known = replace(self.wire.read([]), messages=tuple(kept.message for kept in near))
+            for unit in known.units:
                 span = [near[i].position for i in unit]
                 if position in span:
                     found.update(span)
