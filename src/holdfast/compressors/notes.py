@@ -547,15 +547,15 @@ def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent,
     spoken = defaultdict[tuple[str, str, str], dict[str, int]](dict)
     for number, (event, telling) in reversed([*enumerate(zip(events, tellings, strict=True))]):
         newer = spoken[event.function, event.by, event.speaker]
-        lines = {*chain.from_iterable(telling.lines)}
-        shared = Counter[int]()
+        lines = telling.all_lines
+        shared = defaultdict[int, int](int)
         for line in newer.keys() & lines:
             shared[newer[line]] += len(line)
         newer.update(dict.fromkeys(lines, number))
-        if not shared.total():  # empty lines say nothing
+        if not any(shared.values()):  # empty lines say nothing
             continue
         version = tellings[max(shared, key=lambda n: (shared[n], n))]
-        there = frozenset(chain.from_iterable(version.lines))
+        there = version.all_lines
         sizes = [sum(map(len, mine)) for mine in telling.lines]
         same = [sum(len(line) for line in mine if line in there) for mine in telling.lines]
         first, *_, last = 2 * [place for place, size in enumerate(same) if size]

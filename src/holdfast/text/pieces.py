@@ -415,6 +415,11 @@ class Telling:
         return tuple([tuple([" ".join(line.split()) for line in lines]) for lines in each])
 
     @cached_property
+    def all_lines(self) -> frozenset[str]:
+        """The lines of all."""
+        return frozenset(chain.from_iterable(self.lines))
+
+    @cached_property
     def costs(self) -> tuple[int, ...]:
         """The characters of each, as ``Piece.cost`` counts them."""
         return tuple([piece.cost for piece in self.pieces])
