@@ -25,6 +25,14 @@ _CONSTANTS = {"None": "null", "True": "true", "False": "false", "(": "["}
 _REACH = 1_000  # characters of a value that are read first; then four times as many, and so on
 _LONGEST = 16  # the words and escapes of JSON (RFC 8259) are shorter: a cut one is near the end
 DEEPEST = 60  # levels that are read, each some calls of Python's 1,000; what lies deeper stays text
+_OPEN = rf"\s*(?:\[|\{{\s*{_STRING}\s*:)"
+# a value of which something is whole, or deeper than any reader can follow, or a string without an
+# end: elsewhere the scanner, which takes ten times as long, would find nothing
+_SAYS = re.compile(
+    rf"(?:{_OPEN}){{{DEEPEST}}}"
+    rf'|(?:{_OPEN})*+\s*\{{?\s*(?:(?:{_STRING}|[-+\w.]++)?\s*[,\]}}]|"(?:[^"\\]|\\.)*+\\?\Z)',
+    re.DOTALL,
+)
 # how the scanner says that a string does not end, and from Python 3.13 on that it stops at a comma
 # before a bracket
 _UNENDED, _TRAILING = "Unterminated string", "Illegal trailing comma"
@@ -154,7 +162,7 @@ def _sources(text: str) -> Iterator[tuple[str, str]]:
     told, at = 0, 0
     while found := _START.search(text, at):
         start = found.end() - 1 if found.group().lstrip() in ("{", "[") else found.start()
-        source, end = _as_far_as_it_goes(text, start)
+        source, end = _as_far_as_it_goes(text, start) if _SAYS.match(text, start) else ("", 0)
         if not source:  # nothing in what was read is a value: it is read once
             at = max(found.end(), end)
             continue
