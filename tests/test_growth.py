@@ -14,6 +14,7 @@ import holdfast
 from holdfast.content.logs import Log
 from holdfast.memory.forms import RuleCondenser
 from holdfast.selection import ordered
+from holdfast.text import secrets
 from holdfast.text.identifiers import find
 from holdfast.text.json_values import values_in
 from holdfast.text.secrets import redact
@@ -144,6 +145,7 @@ def test_a_field_of_a_log_is_not_dearer_for_its_length(field, sign):
 
 CHAINS: dict[str, tuple[str, Callable[[str], object], float]] = {
     "lists in lists": ("[", lambda text: holdfast.shrink(text, 400), 60),
+    "nothing in lists": ("[{\n", lambda text: holdfast.shrink(text, 400), 10),
     "names of names": ("a:", find, 1),
 }
 """The links, what reads them, and how many calls of functions it may take a character."""
@@ -278,3 +280,11 @@ def test_tiers_take_a_bounded_number_of_steps_for_each_character():
 
 def test_a_name_of_a_secret_takes_little_work_however_long_the_rest_of_its_line_is():
     assert calls_of(lambda: redact("token=" * 4_000)) < 100 * 4_000
+
+
+@pytest.mark.parametrize("name", ["token=1", "token%3a", "key=1A", "secret=key=1"])
+def test_names_in_a_row_are_not_each_read_with_all_of_the_rest(name, monkeypatch):
+    read: list[int] = []
+    monkeypatch.setattr(secrets, "_is_key", lambda _, value: read.append(len(value)))
+    redact(name * 2_000)
+    assert 0 < sum(read) < 6 * len(name) * 2_000

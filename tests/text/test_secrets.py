@@ -173,6 +173,12 @@ def test_json_in_which_a_form_was_masked_is_json():
         ("Value: 4500, Name: token count", None),
         ("id: 4539578763621486001", None),
         (f"setx API_KEY {KEY}", "setx API_KEY [redacted secret]"),
+        # names in a row, and what may stand between a command or a value and what tells of it
+        ("key=token=ab12cd34ef56", "key=token=[redacted secret]"),
+        (f"token id=1 token={KEY}", "token id=1 token=[redacted secret]"),
+        (f"token-value: {KEY}", "token-value: [redacted secret]"),
+        (f"curl h/curl.sh -u me:{KEY}", "curl h/curl.sh -u me:[redacted password]"),
+        (f"value: `{KEY}`, name: TOKEN", "value: `[redacted secret]`, name: TOKEN"),
         ("\x1b[32mok\x1b[0m", None),
         ("\x1b[32mpassword\x1b[0m=hunter", "password=[redacted password]"),
     ],

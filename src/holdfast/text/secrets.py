@@ -69,8 +69,8 @@ _TOKENS = r"""
     perplexity key: pplx-[A-Za-z0-9]{24,80}
     discord token: [MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,38}
     age key: AGE-SECRET-KEY-1[0-9A-Z]{58}
-    jwt: eyJ[\w-]{8,2000}\.eyJ[\w-]{8,8000}(?:\.[\w-]{8,2000})?
-    jwt: eyJ[\w-]{8,2000}\.[\w-]{0,999}(?:\.[\w-]{8,8000}){3}
+    jwt: eyJ(?<![\w-]eyJ)[\w-]{8,2000}\.eyJ[\w-]{8,8000}(?:\.[\w-]{8,2000})?
+    jwt: eyJ(?<![\w-]eyJ)[\w-]{8,2000}\.[\w-]{0,999}(?:\.[\w-]{8,8000}){3}
 """
 """Each kind with its shape, as the vendor documents it, in ASCII.
 
@@ -118,7 +118,7 @@ _HEADER = re.compile(
     r"([a-z0-9._~+/=-]{12,4000})"
 )
 _NAMED = re.compile(
-    rf"((?:{_NAME})[\w-]{{0,20}}"
+    rf"((?:{_NAME})[\w-]{{0,20}}+"
     # a subscript or a type may stand before the sign
     rf"(?:{_QUOTE}?(?:\[?\](?= ?= ?b?[\"'])"
     r"|(?:\s\{[^{}\n]{0,40}\}|\s[a-z]{1,20})(?= = [\"']))?\s{0,3}"
@@ -138,8 +138,8 @@ _NAMED = re.compile(
     r"|([^\s\"'`,;&<({$*\[\])}\\][^\s\"'`,;&<(\[\])}\\]{0,500}+(?![(\[])))"
 )
 _VALUE_FIRST = re.compile(
-    rf"(value{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([^\s\"',;\\]{{4,500}})"
-    rf"(?={_QUOTE}?,?\s{{0,40}}{_QUOTE}?(?:name"
+    rf"(value{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([^\s\"'`“”,;\\]{{4,500}}+)"
+    rf"(?=;?{_QUOTE}?,?\s{{0,40}}{_QUOTE}?(?:name"
     rf"|key){_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?[\w.-]{{0,40}}({_NAME}))"
 )
 _ELEMENT = re.compile(r"(?<!:)<(?:[\w:.-][^<>\n]{0,60})?$")
@@ -150,7 +150,8 @@ _COMMAND = re.compile(
     r"((?:\b(?:mysql\w{0,8}|mariadb)\b[^\n|;]{0,300}? -p"
     r"|\b(?:sshpass|(?:docker|podman|nerdctl|helm registry|az) login)\b[^\n|;]{0,300}? -p ?"
     r"|\bredis-cli\b[^\n|;]{0,300}? -a ?"
-    r"|\bcurl\b(?:[^\n|;]|(?<=\\)\n){0,300}? (?:-u ?|--(?:proxy-)?user[ =])[\"']?[^\s:\"'$]{1,100}:"
+    r"|\bcurl\b(?:(?!\bcurl\b)[^\n|;]|(?<=\\)\n){0,300}?"  # the last of several
+    r" (?:-u ?|--(?:proxy-)?user[ =])[\"']?[^\s:\"'$]{1,100}:"
     # in a .netrc file
     r"|\b(?:machine\s{1,9}\S{1,100}|default)\s{1,9}login\s{1,9}\S{1,100}\s{1,9}password\s{1,9}"
     r"|\b(?i:identified\s{1,9}(?:with\s{1,9}\S{1,60}\s{1,9})?by"
@@ -313,21 +314,36 @@ def _values(text: str) -> _Spans:
     low = text.translate(_SMALL_LETTERS)
     for found in _VALUE_FIRST.finditer(low):
         start, end = found.span(2)
-        if _is_secret(found[3], text[start:end], quoted=True):
+        name, value = found[3], text[start:end]
+        if _may_be_secret(name, value, quoted=True) and (
+            _PASSWORD.match(name) or _is_key(name, value)
+        ):
             yield start, end, "secret"
 
 
 def _named(text: str) -> _Spans:
     low = text.translate(_SMALL_LETTERS)
     seen = 0
+    read: dict[object, tuple[int, int]] = {}
     while found := _NAMED.search(low, seen):
         name, (start, end) = text[slice(*found.span(1))], found.span(found.lastindex or 0)
         seen = found.start() + 1  # the next word may be a name itself
-        if _is_told(low, found, text[start:end]) and _is_secret(
-            name, text[start:end], quoted=found[5] is None
-        ):
-            yield start, end, "password" if _PASSWORD.match(name) else "secret"
+        is_password = _PASSWORD.match(name)
+        # Of names in a row, the value of each holds the next. After one that is no key, the next is
+        # read from its middle on, so that all of them take the time of two.
+        sort = found[1].startswith("key") and name[:3]
+        middle, last = read.get(sort, (0, 0))
+        if start < middle and end >= last and not is_password:
+            continue
+        value = text[start:end]
+        is_quoted = found[5] is None
+        if not _may_be_secret(name, value, quoted=is_quoted) or not _is_told(low, found, value):
+            continue
+        if is_password or _is_key(name, value):
+            yield start, end, "password" if is_password else "secret"
             seen = end
+        else:
+            read[sort] = (start + end) // 2, end
 
 
 def _is_told(low: str, found: re.Match[str], value: str) -> bool:
@@ -356,19 +372,27 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
     return _OPTION.search(before) is not None or (len(value) >= _LONG and _is_random(value))
 
 
-def _is_secret(name: str, value: str, *, quoted: bool) -> bool:
-    if _HARMLESS_NAME.search(name) or _PLACEHOLDER.fullmatch(value) or "://" in value:
+def _may_be_secret(name: str, value: str, *, quoted: bool) -> bool:
+    """Whether they allow for a secret, before the value is read closely."""
+    if (
+        len(value) < 4  # the shortest password
+        or " " in value
+        or "://" in value
+        or _HARMLESS_NAME.search(name)
+        or _PLACEHOLDER.fullmatch(value)
+    ):
         return False
     if _PASSWORD.match(name):
         plain = value.isalpha() and not quoted and not name.rstrip().endswith("=")
         is_folder = name.lower().startswith("pwd") and value.lstrip("~.").startswith("/")
         names_it = is_folder or (not quoted and _REFERENCE.fullmatch(value))
-        return len(value) >= 4 and not plain and not names_it and " " not in value
-    if (
-        len(value) < _SHORTEST
-        or " " in value
-        or _DIGITS.isdisjoint(value)  # soon known, also of the long rest of a line
-        or (_UUID.fullmatch(value) and name.lower().startswith("token"))  # as that of a page may be
+        return not plain and not names_it
+    return len(value) >= _SHORTEST
+
+
+def _is_key(name: str, value: str) -> bool:
+    if _DIGITS.isdisjoint(value) or (
+        _UUID.fullmatch(value) and name.lower().startswith("token")  # as that of a page may be
     ):
         return False
     runs = [run for run in _MIXED_RUN.findall(value) if not _CAMEL.fullmatch(run)]
