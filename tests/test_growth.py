@@ -173,6 +173,16 @@ def test_pieces_of_few_words_are_ordered_in_steps_that_grow_with_their_number():
     assert made[1] < 4.6 * made[0]
 
 
+def test_equal_pieces_are_not_all_weighed_again_after_each_choice():
+    count = 2_000
+    pieces = [("same",)] * count, [2.0] * count, {"same": 0.9}
+    alike = {"forms": [()] * count, "bonus": [0.0] * count}
+    order = ordered([-1] * count, *pieces, again=0.02, **alike)
+    found = list[int]()
+    assert calls_of(lambda: found.extend(order)) < 50 * count
+    assert found == list(range(count))
+
+
 def test_a_short_form_of_many_names_takes_steps_that_grow_with_its_text():
     count, made = counter_for("o200k_base").count, list[int]()
     for statements in (600, 2_400):

@@ -12,7 +12,15 @@ smaller one keeps.
 import heapq
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Container,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
@@ -195,7 +203,7 @@ def ordered(
     worth: Mapping[str, float],
     *,
     again: float,
-    forms: Iterable[Form],
+    forms: Sequence[Form],
     bonus: Values,
 ) -> Iterator[int]:
     """The indices of the pieces, the best first.
@@ -219,13 +227,16 @@ def ordered(
             fresh /= alike[kinds[number]]
         return -(fresh + more) / (costs[number] or 1.0)  # a counter may return 0 for a word
 
-    queues = _queues(kinds, bonus, loss)
+    alone = [more != 0 or not form for form, more in zip(forms, bonus, strict=True)]
+    keys = [place if alone[place] else ~kind for place, kind in enumerate(kinds)]
+    following = _following(zip(forms, map(tuple, tells), costs, bonus, strict=True))
+    queues = _queues(keys, set(following.values()), loss)
     firsts = [(*queue[0], key) for key, queue in queues.items()]
     heapq.heapify(firsts)
     chosen: set[int] = set()
     while firsts:
         *_, key = heapq.heappop(firsts)
-        first = _first(queues[key], chosen, loss)
+        first = _first(queues[key], chosen, loss, following)
         if first is None:
             continue
         now, number = first
@@ -257,30 +268,51 @@ _Queue = list[tuple[float, int]]
 """A heap of numbers of pieces, each after its negative gain, as it once was."""
 
 
-def _queues(kinds: Numbers, bonus: Values, loss: Callable[[int], float]) -> Mapping[int, _Queue]:
-    """A queue for each form, under ``~kind``, and for each piece with a value besides its things.
+def _queues(
+    keys: Numbers, later: Container[int], loss: Callable[[int], float]
+) -> Mapping[int, _Queue]:
+    """A queue for each form, under ``~kind``, and for each piece without one, or with a bonus.
 
     Pieces of one form lose value together and keep their order, so that only the first competes
-    with other queues. The key of a piece is its number.
+    with other queues. The key of a piece is its number. Those that come ``later`` are left out.
     """
     queues = defaultdict[int, _Queue](list)
-    for number, more in enumerate(bonus):
-        queues[number if more else ~kinds[number]].append((loss(number), number))
+    for number, key in enumerate(keys):
+        if number not in later:
+            queues[key].append((loss(number), number))
     for queue in queues.values():
         heapq.heapify(queue)
     return queues
 
 
+def _following(pieces: Iterable[Hashable]) -> Mapping[int, int]:
+    """The number of each piece, and that of the next piece that equals it."""
+    last: dict[Hashable, int] = {}
+    found: dict[int, int] = {}
+    for number, piece in enumerate(pieces):
+        if piece in last:
+            found[last[piece]] = number
+        last[piece] = number
+    return found
+
+
 def _first(
-    queue: _Queue, chosen: Container[int], loss: Callable[[int], float]
+    queue: _Queue,
+    chosen: Container[int],
+    loss: Callable[[int], float],
+    following: Mapping[int, int],
 ) -> tuple[float, int] | None:
     """The first entry that is not ``chosen``, with its loss as it is now; None if there is none.
 
-    Gains only fall, so that a piece need not be weighed again before it comes first.
+    Gains only fall, so that a piece need not be weighed again before it comes first, and one that
+    equals another not before that is chosen: ``following`` it, it enters the queue.
     """
     while queue:
         _, number = heapq.heappop(queue)
         if number in chosen:
+            if number in following:
+                number = following[number]
+                heapq.heappush(queue, (loss(number), number))
             continue
         entry = (loss(number), number)
         heapq.heappush(queue, entry)
@@ -526,7 +558,7 @@ def _ordered_alone(
         costs,
         worth | told.worth,
         again=weights.again,
-        forms=map(form, named),
+        forms=list(map(form, named)),
         bonus=[own + near for own, near in zip(bonus, told.bonus, strict=True)],
     )
 
