@@ -87,6 +87,13 @@ def test_a_line_is_not_dearer_for_the_lines_before_it():
     assert took[1] < 20 * took[0]
 
 
+def test_lines_that_are_all_alike_take_few_steps_each():
+    """With a reading of each, and a look between any two neighbours, they took twenty."""
+    text = '"\n' * 20_000
+    passages_of(text[:10])  # loads what is loaded lazily
+    assert calls_of(lambda: passages_of(text)) < 12 * 20_000
+
+
 def test_a_heading_is_not_dearer_for_the_lines_below_it():
     """Four times the code in the outputs of an agent without tool calls."""
     made: list[int] = []

@@ -372,6 +372,7 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     Between two runs, lines that read as words are part of them, unless a person may begin so.
     """
     lines = text.split("\n")
+    is_worded = {line: reads_as_words(line) for line in set(lines)}  # equal ones are read once
     material = set(_fenced(lines))
     runs = defaultdict[tuple[str, int], list[int]](list)
     sentences = openings = 0
@@ -383,7 +384,7 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
         if bare.startswith(">"):
             material.add(number)
         elif bare:
-            if reads_as_words(line):
+            if is_worded[line]:
                 sentences += 1
             else:
                 runs["unworded", sentences].append(number)
@@ -394,10 +395,9 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     pasted = sorted(set(chain.from_iterable(run for run in runs.values() if len(run) >= _RUN)))
     material.update(pasted)
     for above, below in pairwise(pasted):
-        between = range(above + 1, below)
-        is_typed = any(map(_TYPED_START.match, lines[above + 1 : below]))
-        if not is_typed and material.isdisjoint(between):
-            material.update(between)
+        between = range(above + 1, below)  # most have none
+        if between and not any(map(_TYPED_START.match, lines[above + 1 : below])):
+            material.update(between if material.isdisjoint(between) else ())
     return ((number in material, line) for number, line in enumerate(lines))
 
 
