@@ -56,8 +56,12 @@ def heard_as(messages: Messages, sent: Sequence[Message]) -> Senders:
     }
     if not programs:
         return Senders({}, frozenset(), protocol_of(messages))
+    # a framework may run what agents ask for in a person's name
+    answering = programs | ({first} if _are_returned(texts[first][1:]) else set())
     acting = [
-        each for each in messages if each.role != "user" or each.name in programs or each is sent[0]
+        each
+        for each in messages
+        if each.role != "user" or each.name in answering or each is sent[0]
     ]
     protocol = protocol_of(acting)
     rounds = sum(message.role == "assistant" for message in messages)
