@@ -57,7 +57,7 @@ def heard_as(messages: Messages, sent: Sequence[Message]) -> Senders:
     if not programs:
         return Senders({}, frozenset(), protocol_of(messages))
     # a framework may run what agents ask for in a person's name
-    answering = programs | ({first} if _are_returned(texts[first][1:]) else set())
+    answering = programs | ({first} if _are_returned(texts[first][1:]) else set[str]())
     acting = [
         each
         for each in messages
