@@ -1875,10 +1875,27 @@ def test_what_a_program_tells_behind_empty_tool_results_gives_no_order():
     assert heard(asked, "openai") == [messages[0]["content"], "Only rooms with a desk."]
 
 
-def test_a_person_whom_the_agent_answers_by_calls_is_heard():
-    orders = ["Only in May.", "Two beds: one is for a child.", "Note: no smoking.", "Book it."]
+@pytest.mark.parametrize(
+    "orders",
+    [
+        ["Only in May.", "Two beds: one is for a child.", "Note: no smoking.", "Book it."],
+        ["Note: only in May.", "Two beds.", "Note: no smoking.", "By the sea.", "Note: book it."],
+        ["Ann: only in May.", "Bob: two beds.", "Ann: no smoking.", "Bob: by the sea.", "Bob: go."],
+        ["[9:10] Only in May.", "[9:12] Two beds.", "[9:15] No smoking.", "[9:16] Book it."],
+        ["`room1` is full.", "`room2` has no desk.", "`room3` first, please.", "`room4` is ok."],
+    ],
+    ids=["words", "notes", "names", "times", "code"],
+)
+def test_a_person_whom_the_agent_answers_by_calls_is_heard(orders):
     messages = behind_empty_results(orders)
     assert heard(messages, "openai") == [messages[0]["content"], *orders]
+
+
+def test_what_stands_behind_no_result_is_a_persons_though_it_begins_like_a_programs_text():
+    messages = behind_empty_results([f"Action result: step {n} is done" for n in range(5)])
+    said = "Action result: I see, thanks. Book it."
+    messages += [{"role": "assistant", "content": "Shall I?"}, {"role": "user", "content": said}]
+    assert heard(messages, "openai") == [messages[0]["content"], said]
 
 
 def test_what_a_person_says_behind_some_tool_results_is_heard():

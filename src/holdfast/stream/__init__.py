@@ -183,6 +183,8 @@ def _of_message(
             # below its heading stands an output, however it begins, or what a person answered
             is_output = is_headed and not (may_be_typed(part.text) or wraps_words(part.text))
             known = protocol._replace(openings=("",)) if is_output else protocol
+            if not (protocol.syntaxes or _is_returned(before)):
+                known = known._replace(unclear=())
             # a reminder beside results is none of an act
             own = last_act if protocol.syntaxes else -1
             found = list(_of_text(part.text, role, at, number, known, own, goes_on=goes_on))
@@ -190,6 +192,11 @@ def _of_message(
             goes_on = goes_on or any(_is_unended(each, protocol) for each in found)
             speaker = message.name
             yield from [each._replace(speaker=speaker) for each in found] if speaker else found
+
+
+def _is_returned(events: Events) -> bool:
+    """Whether the last event is an output, or may be one."""
+    return bool(events) and (events[-1].function == "outcome" or events[-1].by == UNCLEAR)
 
 
 def _name_of(events: Events, act: int) -> str:
@@ -275,8 +282,8 @@ def _of_user(
     text: str, role: Role, at: int, number: int, protocol: Protocol, last_act: int
 ) -> Iterator[StreamEvent]:
     is_outcome = role == "tool" or protocol.is_outcome(text)
-    nothing_done = last_act < 0 and protocol.syntaxes
-    if not is_outcome and (nothing_done or not protocol.is_unclear(text)):
+    has_no_act = last_act < 0 and protocol.syntaxes
+    if not is_outcome and (has_no_act or not protocol.is_unclear(text)):
         yield from _said(text, role, at, number)
         return
     failed, opening = protocol.fails(text), protocol.opening(text)

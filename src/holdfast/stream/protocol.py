@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from os.path import commonprefix
 from sys import maxunicode
 from typing import NamedTuple
@@ -271,11 +271,23 @@ def protocol_of(messages: Messages) -> Protocol:
             return written
     beside = _beside_results(messages)
     rounds = sum(isinstance(each.parts[-1], ToolCall) for each in messages if each.parts)
+    openings, _ = _openings(beside, said, have_acts=False)
     # a person writes behind few results
-    openings, unclear = _openings(beside, said, have_acts=2 * len(beside) > rounds)
+    unclear = _of_nearly_all(beside, said) if 2 * len(beside) > rounds else ()
     alike = Counter(map(masked, beside)).items()
     often = frozenset(text for text, times in alike if text and times >= max(FEWEST, rounds / 2))
     return NATIVE._replace(openings=openings, unclear=unclear, repeated=often, answers_act=False)
+
+
+def _of_nearly_all(beside: Sequence[str], said: Said) -> tuple[str, ...]:
+    """The long openings, of programs or of either, that nearly all texts beside results have."""
+    starts = list(map(_start, beside))
+    return tuple(
+        opening
+        for opening in chain(*_openings(beside, said, have_acts=True))
+        if len(opening) >= LONG
+        and sum(start.startswith(opening) for start in starts) >= NEARLY_ALL * len(starts)
+    )
 
 
 def _beside_results(messages: Messages) -> list[str]:
