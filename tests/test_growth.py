@@ -14,7 +14,7 @@ import holdfast
 from holdfast.content.logs import Log
 from holdfast.memory.forms import RuleCondenser
 from holdfast.selection import ordered
-from holdfast.text import secrets
+from holdfast.text import json_values, secrets
 from holdfast.text.identifiers import find
 from holdfast.text.json_values import values_in
 from holdfast.text.secrets import redact
@@ -92,6 +92,21 @@ def test_lines_that_are_all_alike_take_few_steps_each():
     text = '"\n' * 20_000
     passages_of(text[:10])  # loads what is loaded lazily
     assert calls_of(lambda: passages_of(text)) < 12 * 20_000
+
+
+def test_pasted_code_is_not_read_as_words():
+    text = "```\n" + "".join(f"row({n}) = {n};\n" for n in range(20_000)) + "```"
+    passages_of(text[:30])  # loads what is loaded lazily
+    assert calls_of(lambda: passages_of(text)) < 8 * 20_000
+
+
+def test_a_bracket_before_white_space_is_read_once():
+    """Where two runs of white space could share it, each character was read as often as the last.
+
+    No count of calls sees what a pattern does, so that the pattern itself is looked at.
+    """
+    bare = json_values._SAYS.pattern.replace(r"\s*+", "")
+    assert r"\s*" not in bare
 
 
 def test_a_heading_is_not_dearer_for_the_lines_below_it():

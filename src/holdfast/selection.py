@@ -304,8 +304,8 @@ def _first(
 ) -> tuple[float, int] | None:
     """The first entry that is not ``chosen``, with its loss as it is now; None if there is none.
 
-    Gains only fall, so that a piece need not be weighed again before it comes first, and one that
-    equals another not before that is chosen: ``following`` it, it enters the queue.
+    Gains only fall, so that a piece need not be weighed again before it comes first. Of equal
+    pieces only the first is in the queue; when it is chosen, the ``following`` one takes its place.
     """
     while queue:
         _, number = heapq.heappop(queue)

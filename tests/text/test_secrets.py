@@ -70,6 +70,17 @@ def test_tokens_of_vendors_are_masked_wherever_they_stand(kind, frame):
             "django-insecure-r!4e$3x@9q2#k7(1m8&p)z6+t0=u^y5*i",
         ),
         ("GET /x?sig=abcDEF123456ghiJKL789&a=b", "abcDEF123456ghiJKL789"),
+        (
+            "credentials:organization/client_secret=550e8400-e29b-41d4-a716-4466554400ab",
+            "550e8400-e29b-41d4-a716-4466554400ab",
+        ),
+        (
+            "token=1700000000000:secret=ab12cd34ef-gh12ij34kl-mn12op34qr-st78uv90",
+            "ab12cd34ef-gh12ij34kl-mn12op34qr-st78uv90",
+        ),
+        ("token-for-the-service-value: aB3dE5gH7jK9mN1pQ3sT5vW7", "aB3dE5gH7jK9mN1pQ3sT5vW7"),
+        ("value=aB3dE5gH7jK9mN1pQ3sT5&name=API_TOKEN", "aB3dE5gH7jK9mN1pQ3sT5"),
+        ('{"value": "p&ss|w0rd", "name": "DB_PASSWORD"}', "p&ss|w0rd"),
     ],
 )
 def test_what_a_name_gives_away_is_masked_and_the_rest_stays(text, secret):

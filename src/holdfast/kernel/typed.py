@@ -92,8 +92,8 @@ def walked(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 def check_fields(given: object, *, bare: bool = False) -> None:
     """Check the fields of a dataclass; call it in ``__post_init__``.
 
-    Raises ConfigError for a value of another type, and for a number that is negative or infinite.
-    Its place is ``Class.field``, or the ``bare`` name of the field.
+    Raises ConfigError for a value of another type, and for a number that is negative or infinite;
+    defaults are not checked. Its place is ``Class.field``, or the ``bare`` name of the field.
     """
     kind: Any = type(given)
     hints, prefix = _hints(kind), "" if bare else f"{kind.__name__}."

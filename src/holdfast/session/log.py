@@ -165,7 +165,8 @@ class Thread:
         form: str | Format | None = None,
     ) -> None:
         self.name, self.store, self.meter, self.now = name, store, meter, clock
-        self._glances = store if isinstance(store, Glances) else None  # each fit asks it
+        # asked at each fit, where ``isinstance`` of a protocol would be slow
+        self._glances = store if isinstance(store, Glances) else None
         self._logs = _logs_of(store, name)
         self._log, self._event_log = self._logs.values()
         self.held: dict[int, Kept] = {}
@@ -533,7 +534,7 @@ class Thread:
             self.state.set_format(form.name)
             self.held, self.held_characters = {}, 0  # they were read in another format
         self._keep(kept)
-        # ``isinstance`` takes ten times as long for a class of a protocol
+        # ``isinstance`` takes ten times as long for a class that derives from a protocol
         alone = not any(ToolExchanges in type(rule).__mro__ for rule in form.rules)
         self.state.fold_message(kept.position, kept.message, kept.remembered, tokens, alone=alone)
         self._unsaved += 1

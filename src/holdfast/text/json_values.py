@@ -9,7 +9,8 @@ from typing import TypeAlias
 from .memo import Memo
 
 _BEGUN = re.compile(r"[^ \t\r\n]")  # the white space of JSON (RFC 8259)
-_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_UNENDED_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+'
+_STRING = rf'{_UNENDED_STRING}"'
 _TOKEN = re.compile(rf'{_STRING}|[^\s"]+', re.DOTALL)
 # up to the next bracket or comma outside strings
 _BRACKET = re.compile(rf'(?:{_STRING}|[^"\[\]{{}}]++)*+([\[\]{{}}])', re.DOTALL)
@@ -25,12 +26,14 @@ _CONSTANTS = {"None": "null", "True": "true", "False": "false", "(": "["}
 _REACH = 1_000  # characters of a value that are read first; then four times as many, and so on
 _LONGEST = 16  # the words and escapes of JSON (RFC 8259) are shorter: a cut one is near the end
 DEEPEST = 60  # levels that are read, each some calls of Python's 1,000; what lies deeper stays text
-_OPEN = rf"\s*(?:\[|\{{\s*{_STRING}\s*:)"
-# a value of which something is whole, or deeper than any reader can follow, or a string without an
-# end: elsewhere the scanner, which takes ten times as long, would find nothing
+_OPEN = rf"\s*+(?:\[|\{{\s*+{_STRING}\s*+:)"
+# A value is read only if one member of it is whole, its last string has no end, or it is deeper
+# than any reader follows. In any other, the scanner would find nothing, and it takes ten times as
+# long. No repetition gives back what it took, so that a text is read once.
 _SAYS = re.compile(
     rf"(?:{_OPEN}){{{DEEPEST}}}"
-    rf'|(?:{_OPEN})*+\s*\{{?\s*(?:(?:{_STRING}|[-+\w.]++)?\s*[,\]}}]|"(?:[^"\\]|\\.)*+\\?\Z)',
+    rf"|(?:{_OPEN})*+\s*+\{{?\s*+"
+    rf"(?:(?:{_STRING}|[-+\w.]++)?\s*+[,\]}}]|{_UNENDED_STRING}\\?\Z)",
     re.DOTALL,
 )
 # how the scanner says that a string does not end, and from Python 3.13 on that it stops at a comma

@@ -35,7 +35,8 @@ _LEVELS = (4, 2, 1)  # columns of a level of indentation: of PEP 8, of most YAML
 # also of 4
 _REGULAR = 2 / 3
 _BORDERS = tuple(map(re.compile, (r"[.;!?。！？,)}\]\"](?=\s)", r"\s", r"[^\w@#$./:~+%-]")))
-"""Where a long line is cut, the best first: behind a clause, a word, and what is in no name."""
+"""Where a long line is cut, the best first: behind a clause or a quotation, behind a word, and
+behind what is in no name."""
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 # characters from the start of a part within which the end of a person's sentence is looked for. Of
 # made-up group chats 65 of 80 statements of people stayed at 15% so, and 60 when lines were cut

@@ -118,7 +118,7 @@ _HEADER = re.compile(
     r"([a-z0-9._~+/=-]{12,4000})"
 )
 _NAMED = re.compile(
-    rf"((?:{_NAME})[\w-]{{0,20}}+"
+    rf"((?:{_NAME})(?:[\w-]{{0,20}}+|[\w-]{{0,20}}?-(?=value\b))"
     # a subscript or a type may stand before the sign
     rf"(?:{_QUOTE}?(?:\[?\](?= ?= ?b?[\"'])"
     r"|(?:\s\{[^{}\n]{0,40}\}|\s[a-z]{1,20})(?= = [\"']))?\s{0,3}"
@@ -137,9 +137,10 @@ _NAMED = re.compile(
     rf"|(?:\\{{1,15}}[\"']|[`“]|&quot;|&#3[49];|%22)([^\n]{{1,500}}?)(?={_QUOTE})"
     r"|([^\s\"'`,;&<({$*\[\])}\\][^\s\"'`,;&<(\[\])}\\]{0,500}+(?![(\[])))"
 )
+_PLAIN = r"[^\s\"'`“”,;&|\\]{0,500}+"
 _VALUE_FIRST = re.compile(
-    rf"(value{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)([^\s\"'`“”,;\\]{{4,500}}+)"
-    rf"(?=;?{_QUOTE}?,?\s{{0,40}}{_QUOTE}?(?:name"
+    rf"(value{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)({_PLAIN}(?:[&|](?!name|key|quot;|#3){_PLAIN}){{0,9}}+)"
+    rf"(?={_QUOTE}?[;&|]?,?\s{{0,40}}{_QUOTE}?(?:name"
     rf"|key){_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?[\w.-]{{0,40}}({_NAME}))"
 )
 _ELEMENT = re.compile(r"(?<!:)<(?:[\w:.-][^<>\n]{0,60})?$")
@@ -324,16 +325,16 @@ def _values(text: str) -> _Spans:
 def _named(text: str) -> _Spans:
     low = text.translate(_SMALL_LETTERS)
     seen = 0
-    read: dict[object, tuple[int, int]] = {}
+    read: dict[str, tuple[int, int]] = {}
     while found := _NAMED.search(low, seen):
         name, (start, end) = text[slice(*found.span(1))], found.span(found.lastindex or 0)
         seen = found.start() + 1  # the next word may be a name itself
         is_password = _PASSWORD.match(name)
-        # Of names in a row, the value of each holds the next. After one that is no key, the next is
-        # read from its middle on, so that all of them take the time of two.
-        sort = found[1].startswith("key") and name[:3]
-        middle, last = read.get(sort, (0, 0))
-        if start < middle and end >= last and not is_password:
+        # Of names in a row, the value of each holds those of all behind it. Whether one is a key,
+        # its longest run decides: those that hold the same run need not be read.
+        rule = name[:3] if found[1].startswith("key") else ""
+        decided, last = read.get(rule, (-1, 0))
+        if start <= decided and end >= last and not is_password:
             continue
         value = text[start:end]
         is_quoted = found[5] is None
@@ -343,7 +344,8 @@ def _named(text: str) -> _Spans:
             yield start, end, "password" if is_password else "secret"
             seen = end
         else:
-            read[sort] = (start + end) // 2, end
+            longest = max(_LONG_RUN.findall(value), key=len, default="")
+            read[rule] = start + value.rfind(longest), end
 
 
 def _is_told(low: str, found: re.Match[str], value: str) -> bool:
@@ -373,7 +375,7 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
 
 
 def _may_be_secret(name: str, value: str, *, quoted: bool) -> bool:
-    """Whether they allow for a secret, before the value is read closely."""
+    """Whether a value behind this name may be a secret, before it is read closely."""
     if (
         len(value) < 4  # the shortest password
         or " " in value
@@ -391,6 +393,7 @@ def _may_be_secret(name: str, value: str, *, quoted: bool) -> bool:
 
 
 def _is_key(name: str, value: str) -> bool:
+    """Whether a value that may be a secret looks like a generated key."""
     if _DIGITS.isdisjoint(value) or (
         _UUID.fullmatch(value) and name.lower().startswith("token")  # as that of a page may be
     ):

@@ -372,7 +372,7 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     Between two runs, lines that read as words are part of them, unless a person may begin so.
     """
     lines = text.split("\n")
-    is_worded = {line: reads_as_words(line) for line in set(lines)}  # equal ones are read once
+    is_worded = cache(reads_as_words)  # equal lines are read once
     material = set(_fenced(lines))
     runs = defaultdict[tuple[str, int], list[int]](list)
     sentences = openings = 0
@@ -384,7 +384,7 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
         if bare.startswith(">"):
             material.add(number)
         elif bare:
-            if is_worded[line]:
+            if is_worded(line):
                 sentences += 1
             else:
                 runs["unworded", sentences].append(number)
