@@ -317,6 +317,6 @@ def test_a_name_of_a_secret_takes_little_work_however_long_the_rest_of_its_line_
 @pytest.mark.parametrize("name", ["token=1", "token%3a", "key=1A", "secret=key=1"])
 def test_names_in_a_row_are_not_each_read_with_all_of_the_rest(name, monkeypatch):
     read: list[int] = []
-    monkeypatch.setattr(secrets, "_is_key", lambda _, value: read.append(len(value)))
+    monkeypatch.setattr(secrets, "_is_secret", lambda _, value: read.append(len(value)))
     redact(name * 2_000)
     assert 0 < sum(read) < 6 * len(name) * 2_000

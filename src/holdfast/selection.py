@@ -12,15 +12,7 @@ smaller one keeps.
 import heapq
 import json
 from collections import Counter, defaultdict
-from collections.abc import (
-    Callable,
-    Container,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
@@ -285,9 +277,9 @@ def _queues(
     return queues
 
 
-def _following(pieces: Iterable[Hashable]) -> Mapping[int, int]:
+def _following(pieces: Iterable[object]) -> Mapping[int, int]:
     """The number of each piece, and that of the next piece that equals it."""
-    last: dict[Hashable, int] = {}
+    last: dict[object, int] = {}
     found: dict[int, int] = {}
     for number, piece in enumerate(pieces):
         if piece in last:

@@ -15,6 +15,7 @@ from os.path import commonprefix
 from string import punctuation
 from typing import NamedTuple
 
+from holdfast.kernel.messages import Messages, Text
 from holdfast.text.words import (
     is_heading,
     is_sentence,
@@ -156,6 +157,17 @@ def edges_of(exchanges: Sequence[tuple[str, str]]) -> Edges:
             break
         endings.append(begun)
     return Edges(frozenset(word for word, _ in few if are_few), tuple(endings))
+
+
+def beside_results(messages: Messages) -> list[str]:
+    """The texts that a user's role has beside tool results, or in the message behind them."""
+    found: list[str] = []
+    is_behind = False
+    for message in messages:
+        if message.role == "user" and (is_behind or message.results):
+            found += [part.text for part in message.parts if isinstance(part, Text)]
+        is_behind = bool(message.results)
+    return found
 
 
 def reminders_of(exchanges: Sequence[tuple[str, str]]) -> tuple[str, ...]:

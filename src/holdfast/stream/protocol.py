@@ -47,6 +47,7 @@ from .frames import (
     UNNAMED,
     CalledName,
     Edges,
+    beside_results,
     closings_of,
     edges_of,
     frames_words,
@@ -269,7 +270,7 @@ def protocol_of(messages: Messages) -> Protocol:
         acts = sum(bool(written.parted(text)[1]) for role, text in said if role == "assistant")
         if acts > calls or not calls:
             return written
-    beside = _beside_results(messages)
+    beside = beside_results(messages)
     rounds = sum(isinstance(each.parts[-1], ToolCall) for each in messages if each.parts)
     openings, _ = _openings(beside, said, have_acts=False)
     # a person writes behind few results
@@ -288,17 +289,6 @@ def _of_nearly_all(beside: Sequence[str], said: Said) -> tuple[str, ...]:
         if len(opening) >= LONG
         and sum(start.startswith(opening) for start in starts) >= NEARLY_ALL * len(starts)
     )
-
-
-def _beside_results(messages: Messages) -> list[str]:
-    """The texts that a user's role has beside tool results, or in the message behind them."""
-    found: list[str] = []
-    is_behind = False
-    for message in messages:
-        if message.role == "user" and (is_behind or message.results):
-            found += [part.text for part in message.parts if isinstance(part, Text)]
-        is_behind = bool(message.results)
-    return found
 
 
 def _frame(texts: Sequence[str]) -> str:

@@ -316,9 +316,7 @@ def _values(text: str) -> _Spans:
     for found in _VALUE_FIRST.finditer(low):
         start, end = found.span(2)
         name, value = found[3], text[start:end]
-        if _may_be_secret(name, value, quoted=True) and (
-            _PASSWORD.match(name) or _is_key(name, value)
-        ):
+        if _may_be_secret(name, value, quoted=True) and _is_secret(name, value):
             yield start, end, "secret"
 
 
@@ -340,12 +338,11 @@ def _named(text: str) -> _Spans:
         is_quoted = found[5] is None
         if not _may_be_secret(name, value, quoted=is_quoted) or not _is_told(low, found, value):
             continue
-        if is_password or _is_key(name, value):
+        if _is_secret(name, value):
             yield start, end, "password" if is_password else "secret"
             seen = end
         else:
-            longest = max(_LONG_RUN.findall(value), key=len, default="")
-            read[rule] = start + value.rfind(longest), end
+            read[rule] = start + value.rfind(_longest_run(value)), end
 
 
 def _is_told(low: str, found: re.Match[str], value: str) -> bool:
@@ -392,8 +389,10 @@ def _may_be_secret(name: str, value: str, *, quoted: bool) -> bool:
     return len(value) >= _SHORTEST
 
 
-def _is_key(name: str, value: str) -> bool:
-    """Whether a value that may be a secret looks like a generated key."""
+def _is_secret(name: str, value: str) -> bool:
+    """Whether a value that may be a secret is a password, or looks like a generated key."""
+    if _PASSWORD.match(name):
+        return True
     if _DIGITS.isdisjoint(value) or (
         _UUID.fullmatch(value) and name.lower().startswith("token")  # as that of a page may be
     ):
@@ -408,9 +407,13 @@ def _is_key(name: str, value: str) -> bool:
     return bool(runs) or _is_random(value)
 
 
+def _longest_run(value: str) -> str:
+    return max(_LONG_RUN.findall(value), key=len, default="")
+
+
 def _is_random(value: str) -> bool:
     """Whether the value looks random: a long run of many different letters and digits."""
-    run = max(_LONG_RUN.findall(value), key=len, default="")
+    run = _longest_run(value)
     if not run or run.isalpha() or run.isdigit():
         return False
     return _is_varied(value)

@@ -396,8 +396,9 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     material.update(pasted)
     for above, below in pairwise(pasted):
         between = range(above + 1, below)  # most have none
-        if between and not any(map(_TYPED_START.match, lines[above + 1 : below])):
-            material.update(between if material.isdisjoint(between) else ())
+        is_typed = between and any(map(_TYPED_START.match, lines[above + 1 : below]))
+        if between and not is_typed and material.isdisjoint(between):
+            material.update(between)
     return ((number in material, line) for number, line in enumerate(lines))
 
 
