@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain, groupby, pairwise
@@ -373,26 +372,15 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
     """
     lines = text.split("\n")
     is_worded = cache(reads_as_words)  # equal lines are read once
+    opening = cache(_log_opening)
     material = set(_fenced(lines))
-    runs = defaultdict[tuple[str, int], list[int]](list)
-    sentences = openings = 0
-    before = ""
-    for number, line in enumerate(lines):
-        bare = line.lstrip()
-        if number in material:
-            continue
-        if bare.startswith(">"):
-            material.add(number)
-        elif bare:
-            if is_worded(line):
-                sentences += 1
-            else:
-                runs["unworded", sentences].append(number)
-            opening = DIGITS.sub("0", bare[:_LOG_OPENING])
-            openings += opening != before or "0" not in opening
-            runs["alike", openings].append(number)
-            before = opening
-    pasted = sorted(set(chain.from_iterable(run for run in runs.values() if len(run) >= _RUN)))
+    material |= {number for number, line in enumerate(lines) if line.lstrip().startswith(">")}
+    bare = [n for n, line in enumerate(lines) if n not in material and line.strip()]
+    by_words = groupby(bare, lambda number: is_worded(lines[number]))
+    by_opening = groupby(bare, lambda number: opening(lines[number]))
+    runs = [list(run) for are_worded, run in by_words if not are_worded]
+    runs += [list(run) for start, run in by_opening if "0" in start]
+    pasted = sorted(set(chain.from_iterable(run for run in runs if len(run) >= _RUN)))
     material.update(pasted)
     for above, below in pairwise(pasted):
         between = range(above + 1, below)  # most have none
@@ -400,6 +388,11 @@ def _lines(text: str) -> Iterator[tuple[bool, str]]:
         if between and not is_typed and material.isdisjoint(between):
             material.update(between)
     return ((number in material, line) for number, line in enumerate(lines))
+
+
+def _log_opening(line: str) -> str:
+    """What lines of a log have in common at their start, each number as 0."""
+    return DIGITS.sub("0", line.lstrip()[:_LOG_OPENING])
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[int]:
