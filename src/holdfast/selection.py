@@ -41,7 +41,7 @@ from holdfast.text.pieces import (
     things,
     writer,
 )
-from holdfast.text.question import Term, answers_to, scores_of
+from holdfast.text.question import Term, answers_to, scores_of, terms_of
 from holdfast.text.words import DIGITS
 
 # the value of things
@@ -446,7 +446,7 @@ def valued(
         # a piece fails once, whatever the number of its labels
         trouble = failure * bad[number] / max(1, labels)
         worth[thing] = usual + trouble if alone else max(usual / labels, trouble)
-    answers = _answers(question, pieces, under, alone)
+    answers, answered = _answers(question, pieces, under, alone)
     holders = Counter(term for terms in answers for term in terms)
     few = max(_FEW, _RARE * len(pieces))
     for number, (told, terms) in enumerate(zip(tells, answers, strict=True)):
@@ -460,28 +460,29 @@ def valued(
         told.extend(said)
         worth.update(said)
     near = _beside(pieces, under, answers) if alone else [0.0] * len(pieces)
-    return Valued(tells, worth, [share * weights.beside * each for each in near])
+    # the less of the question the best answer has, the less its neighbours are about it
+    beside = share * weights.beside * answered
+    return Valued(tells, worth, [beside * each for each in near])
 
 
 def _answers(
     question: str, pieces: Sequence[Piece], under: Numbers, alone: bool
-) -> list[dict[str, float]]:
+) -> tuple[list[dict[str, float]], float]:
     """How well each piece answers the question, with its heading, for each term that it has.
 
     In one text, it is a share of the best answer; a term that nearly all pieces have makes none the
     best. In a conversation it is a share of all that the pieces answer: a long message is not a
-    question that one of them answers.
+    question that one of them answers. Also returns the share of the question that the best answer
+    has.
     """
     found = answers_to(question, [piece.text for piece in pieces], under)
     asked: dict[Term, float] = {}  # a term has one weight in all pieces
     for terms in found:
         asked |= terms
-    if alone:
-        heaviest = max((term.weight for term in asked), default=0.0)
-        most = max([heaviest, *(sum(terms.values()) for terms in found)])
-    else:
-        most = sum(asked.values())
-    return [{term.needle: part / most for term, part in terms.items()} for terms in found]
+    best = max((sum(terms.values()) for terms in found), default=0.0)
+    most = max([best, *(term.weight for term in asked)]) if alone else sum(asked.values())
+    shares = [{term.needle: part / most for term, part in terms.items()} for terms in found]
+    return shares, best / (sum(term.weight for term in terms_of(question)) or 1.0)
 
 
 def _beside(

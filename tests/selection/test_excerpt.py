@@ -11,7 +11,7 @@ import pytest
 
 import holdfast
 from holdfast.kernel.ports import Room
-from holdfast.selection import excerpt, ordered
+from holdfast.selection import excerpt, ordered, valued
 from holdfast.text.pieces import Piece, Reading, writer
 
 
@@ -61,3 +61,15 @@ def test_a_question_about_a_record_brings_the_whole_record():
     text = "\n".join(line for record in records for line in record)
     told = holdfast.shrink(text, 857, query="Tell me everything about SN7221.")
     assert [line for line in records[17] if line not in told.text] == []
+
+
+def test_the_less_of_a_question_an_answer_has_the_less_its_neighbours_are_worth():
+    lines = [f"row {number} of the ledger" for number in range(40)]
+    lines[20] = "the crane on pier nine is idle"
+    pieces = [Piece(line, number) for number, line in enumerate(lines)]
+
+    def beside(question: str) -> float:
+        return valued(pieces, [-1] * 40, question, 1.0).bonus[21]
+
+    whole = beside("Which crane is idle?")
+    assert whole > 3 * beside("Which ferry, tug or crane has a permit for dredging?") > 0

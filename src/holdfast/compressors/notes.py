@@ -352,8 +352,8 @@ class Candidates:
         is_of_one = max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
         alone = is_of_one and any(newest.is_users_words for newest in self.events[-1:])
         weights = table()
-        best = weights.asked if alone else share
-        return valued(pieces, self._under, question, best, weights.among_others, alone=alone)
+        best, kinds = (weights.asked, 1.0) if alone else (share, weights.among_others)
+        return valued(pieces, self._under, question, best, kinds, alone=alone)
 
     def _worth_beside(self, among: Collection[int]) -> dict[str, float]:
         """The value of each thing, less what the events tell that stay whole."""
