@@ -272,13 +272,7 @@ class Session(ClosedAfterUse):
 
         They lose nothing, except for lines that were damaged on the disk, which are listed.
         """
-        known = (*self._upkeep.faults, *self._thread.told_damage)
-        parted = self._thread.state.unpaired
-        told = (
-            f"{amount(parted, 'message')} parted a call from its result; "
-            "all is kept, and views mend it"
-        )
-        return (*known, told) if parted else known
+        return (*self._upkeep.faults, *self._thread.faults)
 
     def wire(self, *messages: Any) -> Format:
         """The format of the thread, as far as it and these messages determine it."""

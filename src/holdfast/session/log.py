@@ -237,12 +237,15 @@ class Thread:
         return found
 
     @property
-    def told_damage(self) -> Iterator[str]:
-        """A sentence for each log with damaged lines, which were passed over."""
+    def faults(self) -> Iterator[str]:
+        """A sentence for each log with damaged lines, passed over, and one for parted calls."""
         for kind, places in self.damaged.items():
             if places:
                 what = f"{amount(len(places), kind)} damaged in the store, passed over"
                 yield f"{what}: {first_of(sorted(places))}; restore a copy"
+        if self.state.unpaired:
+            parted = f"{amount(self.state.unpaired, 'message')} parted a call from its result"
+            yield f"{parted}; all is kept, and views mend it"
 
     def record_view(self, tokens: int, net: float, seconds: float) -> None:
         """Record a view; the store learns of it with the next saved state."""
