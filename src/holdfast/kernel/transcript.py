@@ -156,8 +156,9 @@ def new_violation(
                 if violation.rule not in allowed:
                     return replace(violation, index=i)
     broken = violations(together, after)
-    names = {violation.rule for violation in broken}
-    old = violations([rule for rule in together if rule.name in names], before)
+    if not broken:
+        return None
+    old = violations(together, before)
     known = {(violation.rule, violation.index) for violation in old}
     more = Counter(violation.rule for violation in broken) - Counter(
         violation.rule for violation in old

@@ -45,7 +45,12 @@ def open_store(spec: str | KeyValueStore) -> KeyValueStore:
     store, and MissingExtraError if its package is not installed. No message repeats a password.
     """
     if not isinstance(spec, str):
-        return _checked(spec)
+        if isinstance(cast("object", spec), KeyValueStore) and not isinstance(spec, type):
+            return spec
+        raise unusable(
+            f"{what_is(spec)} is not a store",
+            "give a URL such as 'sqlite:///agent.db', or an object with get, set and delete",
+        )
     plain, options = _split(spec)
     store: KeyValueStore = STORES.opened(_scheme(plain), plain)
     if "artifacts" in options:
@@ -75,15 +80,6 @@ def check_store(url: str) -> None:
     plain, options = _split(url)
     for each in (plain, options.get("artifacts", plain)):
         _ = _scheme(each)
-
-
-def _checked(given: object) -> KeyValueStore:
-    if isinstance(given, KeyValueStore) and not isinstance(given, type):
-        return given
-    raise unusable(
-        f"{what_is(given)} is not a store",
-        "give a URL such as 'sqlite:///agent.db', or an object with get, set and delete",
-    )
 
 
 _OWN = ("artifacts", "tenant")

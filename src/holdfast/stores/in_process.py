@@ -42,8 +42,7 @@ class InProcessLog:
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> list[int]:
-        """Append all of the lines, or none; return their positions."""
-        del flush  # there is no disk
+        """Append all of the lines, or none; return their positions. There is no disk."""
         with self._lock:
             if at not in (None, len(self._lines)):
                 return []

@@ -82,8 +82,10 @@ class KeyLog(InProcessLog):
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> list[int]:
-        """Append all of the lines, or none; return their positions."""
-        del flush  # when it reaches a disk is the store's own matter
+        """Append all of the lines, or none; return their positions.
+
+        When they reach a disk is the store's own matter.
+        """
         held = [asdict(line) for line in lines]
         text = json.dumps(held)
         if json.loads(text) != held:  # ASCII would join surrogates which stand side by side

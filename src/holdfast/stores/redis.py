@@ -121,8 +121,10 @@ class RedisLog:
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
     ) -> list[int]:
-        """Append all of the lines, or none; return their positions."""
-        del flush  # the server's settings decide when it writes
+        """Append all of the lines, or none; return their positions.
+
+        The server's settings decide when it writes them to its disk.
+        """
         if not lines:
             return []
         facts: list[bytes | str | int] = ["" if at is None else at, len(lines)]

@@ -305,8 +305,7 @@ class LayeredStore(MappedStore):
 
     def get(self, key: str) -> Answer[str | None]:
         """The value, or None."""
-        with self._lock:
-            near = self._near.get(key)
+        near = self._near.get(key)
         return super().get(key) if near is None else near
 
     def delete(self, key: str) -> Answer[object]:
@@ -325,10 +324,11 @@ class LayeredStore(MappedStore):
     def _open(self, key: str, sealed: AnyStr, /) -> AnyStr:
         if isinstance(sealed, str) and is_content(key):
             with self._lock:
-                self._room += len(self._near.pop(key, "")) - len(sealed)
+                self._drop(key)
+                self._room -= len(sealed)
                 self._near[key] = sealed
                 while self._room < 0:
-                    self._room += len(self._near.pop(next(iter(self._near))))
+                    self._drop(next(iter(self._near)))
         return sealed
 
 
