@@ -315,7 +315,7 @@ def _indexing(source: KeyValueStore) -> _Indexing:
 
 def _bytes_of(store: KeyValueStore, key: str) -> bytes | None:
     """The value under the key as bytes; for an artifact, its stored form."""
-    if keeps_bytes(type(store)) or key.startswith(CONTENT):
+    if keeps_bytes(store) or key.startswith(CONTENT):
         return settled(blobs_of(store).get_bytes(key))
     value = text_or_bytes(store, key)
     return to_bytes(value) if isinstance(value, str) else value
@@ -323,7 +323,7 @@ def _bytes_of(store: KeyValueStore, key: str) -> bytes | None:
 
 def _set_bytes(store: KeyValueStore, key: str, value: bytes) -> None:
     """Store the bytes in the form that the store expects."""
-    if keeps_bytes(type(store)) or key.startswith(CONTENT):
+    if keeps_bytes(store) or key.startswith(CONTENT):
         settled(blobs_of(store).set_bytes(key, value))
         return
     try:

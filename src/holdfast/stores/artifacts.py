@@ -9,7 +9,6 @@ import zlib
 from base64 import b64decode, b64encode
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any, cast
@@ -155,7 +154,7 @@ class _Armoured:
 
 def blobs_of(store: KeyValueStore) -> KeepsBytes:
     """The store itself if it stores bytes, else its texts read as blobs."""
-    return cast("KeepsBytes", store) if keeps_bytes(type(store)) else _Armoured(store)
+    return cast("KeepsBytes", store) if keeps_bytes(store) else _Armoured(store)
 
 
 def _unpacked(header: Header, payload: bytes) -> bytes:
@@ -209,13 +208,9 @@ class Artifact:
     lines: int
 
 
-@lru_cache(maxsize=64)
-def keeps_bytes(store: type[KeyValueStore]) -> bool:
-    """Whether stores of this type are ``KeepsBytes``.
-
-    Cached, because the check takes as long as an answer of a small store.
-    """
-    return issubclass(store, KeepsBytes)
+def keeps_bytes(store: KeyValueStore) -> bool:
+    """Whether the type of the store, and not just this object, is ``KeepsBytes``."""
+    return issubclass(type(store), KeepsBytes)
 
 
 class ArtifactStore:

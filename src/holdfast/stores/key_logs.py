@@ -141,7 +141,7 @@ class LogsOverKeys(MappedStore):
         """The store itself where it keeps logs."""
         if isinstance(store, KeepsLogs):
             return store
-        return LogsOverBytes(store) if keeps_bytes(type(store)) else cls(store)
+        return LogsOverBytes(store) if keeps_bytes(store) else cls(store)
 
     def log(self, name: str) -> KeyLog:
         """The log of this name, which may be empty."""
