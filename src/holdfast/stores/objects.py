@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from holdfast.kernel.errors import StoreError
@@ -39,7 +39,7 @@ _LONG = "=long"
 _KEY_LENGTH = 4  # bytes of the length of a key, as in other formats: no key has 4 GB
 
 
-_OBSTORE = cast("Any", obstore)  # may return Arrow tables, for which it has no types
+_OBSTORE: Any = obstore  # may return Arrow tables, for which it has no types
 
 
 @dataclass(eq=False)
@@ -74,12 +74,13 @@ class ObjectStore(BytesStore):
         if not parts.netloc:
             problem = f"{shown(url)!r} names no bucket"
             raise unusable(problem, f"write '{parts.scheme}://bucket/prefix'")
-        config = dict(parse_qsl(parts.query))
+        config: Any = dict(parse_qsl(parts.query))
         plain = parts._replace(query="").geturl()
         plainly = config.get("endpoint", "").startswith("http://")
-        options = {"allow_http": True} if plainly else None  # any would overrule AWS_ALLOW_HTTP
+        # any options would overrule AWS_ALLOW_HTTP
+        options: Any = {"allow_http": True} if plainly else None
         try:
-            made = from_url(plain, config=cast("Any", config), client_options=cast("Any", options))
+            made = from_url(plain, config=config, client_options=options)
         except (BaseError, ValueError) as fault:
             raise unusable(problem_line(fault), f"look at {plain}") from fault
         return cls(lambda: made, plain)

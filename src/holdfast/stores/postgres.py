@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import time
-from typing import cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -76,7 +75,7 @@ class PostgresLog:
 
     def length(self) -> int:
         """The number of lines."""
-        return cast("int", self.server.one(_LENGTH, (self.name,))[0])
+        return int(self.server.one(_LENGTH, (self.name,))[0])
 
     def append(
         self, lines: Sequence[Line], at: int | None = None, *, flush: bool = True
@@ -159,7 +158,7 @@ class PostgresLog:
         """The number of the log, locked for the transaction; None for an empty log."""
         connection.execute("SELECT holdfast_lock(sha256(%s))", (self.name,))
         found = connection.execute(_INDEX, (self.name,)).fetchone()
-        return cast("int", found[0]) if found else None
+        return int(found[0]) if found else None
 
 
 def _row(log: int | None, term: bytes, block: bytes) -> Row:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from struct import Struct
 from time import time
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -177,7 +177,7 @@ class RedisLog:
 class _RedisPostings:
     """The index of one log."""
 
-    client: Client
+    client: Any
     log: bytes
     words: bytes
     lines: int = 0
@@ -295,7 +295,7 @@ class RedisStore(EntryStore):
         with self._server.asking() as client:
             for name, (value, problem) in wanted.items():
                 try:
-                    is_now = cast("dict[str, str]", client.config_get(name)).get(name)
+                    is_now = client.config_get(name).get(name)
                 except redis.ResponseError:
                     found.append(f"the server does not tell {name}; it should be {value}")
                 else:
@@ -335,11 +335,8 @@ def _value(row: bytes, now: float) -> bytes | None:
     return row[1 + _END.size :] if ends > now else None
 
 
-Client = Any
-"""A ``redis.Redis``, whose methods are typed as if each answer might be awaitable."""
-
-
-_from_url = cast("Callable[..., Client]", cast("Any", redis.Redis).from_url)
+_REDIS: Any = redis.Redis
+"""Without its types, in which each answer might be awaitable."""
 
 
 @dataclass(repr=False)
@@ -350,14 +347,14 @@ class Connections:
     prefix: bytes
 
     @cached_property
-    def client(self) -> Client:
+    def client(self) -> Any:
         """The client, whose pool serves many threads, and is renewed after a fork."""
         try:
-            with _from_url(self.url, retry=Retry(NoBackoff(), 0)) as first:
+            with _REDIS.from_url(self.url, retry=Retry(NoBackoff(), 0)) as first:
                 first.ping()  # raises configuration errors at once
         except ValueError as fault:
             raise unusable(str(fault), f"look at {shown(self.url)}") from fault
-        return _from_url(
+        return _REDIS.from_url(
             self.url,
             retry=Retry(ExponentialBackoff(cap=_LONGEST_PAUSE, base=0.05), _TRIES),
             retry_on_error=[redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError],
@@ -367,7 +364,7 @@ class Connections:
         )
 
     @contextmanager
-    def asking(self) -> Generator[Client]:
+    def asking(self) -> Generator[Any]:
         """The client. Raises StoreError if the server refuses, or cannot be reached."""
         try:
             yield self.client
