@@ -149,14 +149,10 @@ def version(connection: sqlite3.Connection) -> int:
 
     Raises SchemaError if the file belongs to another program, or to a newer Holdfast.
     """
-    application, reached, tables = (
-        connection.execute(question).fetchone()[0]
-        for question in (
-            "PRAGMA application_id",
-            "PRAGMA user_version",
-            "SELECT count(*) FROM sqlite_master",
-        )
-    )
+    application, reached, tables = connection.execute(
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)"
+        " FROM pragma_application_id, pragma_user_version"
+    ).fetchone()
     if application != APPLICATION and (application or reached or tables):
         raise SchemaError(
             "the file is the database of another program; give the store a file of its own"

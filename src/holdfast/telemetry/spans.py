@@ -5,7 +5,7 @@ generative AI, with the names of the package opentelemetry-semantic-conventions;
 begin with ``holdfast.``.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from inspect import signature
 from typing import cast
@@ -16,7 +16,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from holdfast.model_usage import ModelCall
 
-Facts = Mapping[str, str | int | float | bool]
+from . import Facts
+
 _OPERATIONS = {"complete": "chat", "embed": "embeddings"}
 
 _BUCKETS = "explicit_bucket_boundaries_advisory"  # not in older packages
