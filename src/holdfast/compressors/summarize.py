@@ -24,7 +24,6 @@ from holdfast.text.visible import fault_line
 from .summaries import Placed, mark, placed, voice
 from .summary_memory import (
     Envelope,
-    History,
     Known,
     Memory,
     chosen_words,
@@ -123,27 +122,27 @@ class Summarize(Configured):
             return Plan.skip("last_is_not_user", NOT_ENDED)
         exact = self.keep_recent is not None or self.keep_at_least is not None
         role = voice(transcript, self.role) if self.opening is None else self.role
-        history = History(transcript, allowance, exact, role == "system")
         if not allowance.writer:
             return Plan.skip("no_model", "no model was given; pass llm=")
         # everything that decides the text, except conversation and budget
         knobs = self.instructions, self.quote_users, self.verify, self.opening
         writer = hash_of(wording(), allowance.writer, *knobs)
-        memory = Memory(history, writer, self.keep_seconds, self.opening)
-        start = self._start_of_recent(history)
+        of_system, kept_for = role == "system", self.keep_seconds
+        memory = Memory(transcript, allowance, exact, of_system, writer, kept_for, self.opening)
+        start = self._start_of_recent(transcript, allowance)
         known = yield from memory.look(start)
 
         def rolled(upto: int) -> _RollingSummary | None:
-            leaving = history.leaving(upto)
-            gone = sorted({*leaving, *history.summaries})
-            place = placed(history.transcript, gone, role) if leaving else None
-            new = [i for i in history.places if known.upto < i <= upto]
-            return place and _RollingSummary(self, history, memory, known, upto, new, gone, place)
+            leaving = memory.leaving(upto)
+            gone = sorted({*leaving, *memory.summaries})
+            place = placed(transcript, gone, role) if leaving else None
+            new = [i for i in memory.places if known.upto < i <= upto]
+            return place and _RollingSummary(self, memory, known, upto, new, gone, place)
 
-        kept = None if known.upto in history.summaries else rolled(known.upto)
-        if kept and not history.exact and kept.fits():
+        kept = None if known.upto in memory.summaries else rolled(known.upto)
+        if kept and not exact and kept.fits():
             return kept.reused(kept.most)
-        ends = history.ends(start - 1, known.upto)
+        ends = memory.ends(start - 1, known.upto)
         longer = next(filter(None, map(rolled, ends)), None)
         if longer is None or not longer.is_worth_it():
             if kept:
@@ -153,21 +152,20 @@ class Summarize(Configured):
             return Plan.skip(
                 "nothing_older", "nothing that may be removed is older than what stays"
             )
-        few = longer.waits < tokens_of(self.min_new, history.allowance.target)
-        if few and not history.exact:
+        few = longer.waits < tokens_of(self.min_new, allowance.target)
+        if few and not exact:
             put_off = yield from longer.put_off()
             if put_off:
                 return put_off
         return (yield from longer.extended())
 
-    def _start_of_recent(self, history: History) -> int:
+    def _start_of_recent(self, transcript: Transcript, allowance: Allowance) -> int:
         """The position of the first message that stays.
 
         The newest ``keep_recent`` messages stay, with the rest of the first unit, or whole turns of
         at most ``keep_tokens`` tokens, or whole units if the newest turn is longer.
         """
-        transcript, target = history.transcript, history.allowance.target
-        sizes, units = history.allowance.meter.sizes(transcript), transcript.units
+        sizes, units, target = allowance.meter.sizes(transcript), transcript.units, allowance.target
         if self.keep_at_least is not None:
             least = tokens_of(self.keep_at_least, target)
             return retention_boundary(transcript.messages, sizes, least)
@@ -208,7 +206,6 @@ class _RollingSummary(NamedTuple):
     """The summary of everything up to some position: reused, extended, or extended by rule."""
 
     form: Summarize
-    history: History
     memory: Memory
     known: Known
     """The summary that it extends."""
@@ -229,19 +226,19 @@ class _RollingSummary(NamedTuple):
 
     def is_worth_it(self) -> bool:
         """Whether there is enough to summarize; an earlier summary alone is not."""
-        said = [self.history.messages[i].content_text or "" for i in self.new]
+        said = [self.memory.messages[i].content_text or "" for i in self.new]
         if self.form.opening and len(said) == 1 and said[0].startswith(self.form.opening):
             return False
-        return self.history.size(self.new) >= (1 if self.history.exact else _LEAST)
+        return self.memory.size(self.new) >= (1 if self.memory.exact else _LEAST)
 
     @property
     def waits(self) -> int:
         """Tokens of the messages that the model has not seen yet."""
-        return self.known.envelope.waits + self.history.size(self.new)
+        return self.known.envelope.waits + self.memory.size(self.new)
 
     def extended(self) -> Flow:
         """The plan with the model's summary; if the model fails, the best plan without it."""
-        if not self.history.exact and self.cap < _LEAST:
+        if not self.memory.exact and self.cap < _LEAST:
             return Plan.skip("no_room", "no summary that says something fits beside what stays")
         try:
             envelope = yield from self._written()
@@ -254,7 +251,7 @@ class _RollingSummary(NamedTuple):
 
     def _written(self) -> Asking[Envelope]:
         """The summary of the known summary and the new messages. Raises ModelError."""
-        allowance, cap, before = self.history.allowance, self.cap, self.known.envelope
+        allowance, cap, before = self.memory.allowance, self.cap, self.known.envelope
         count, earlier = allowance.meter.text, joined(before.texts)
         combine = self.form.combine
         adds = bool(earlier) and (
@@ -268,7 +265,7 @@ class _RollingSummary(NamedTuple):
         )
         blocks = (*before.waiting, *self._blocks())
         reply = yield from written(task, blocks, "" if adds else earlier)
-        text = self.history.repeatable(reply)
+        text = self.memory.repeatable(reply)
         texts = (shortened(before.texts, cap, count), text) if adds else (text,)
         envelope = self._envelope(texts, cap)
         if not self._is_smaller(envelope):
@@ -297,27 +294,27 @@ class _RollingSummary(NamedTuple):
     @property
     def most(self) -> int:
         """The largest size of a summary, in tokens."""
-        return max(_LEAST, tokens_of(self.form.summary_max_tokens, self.history.allowance.target))
+        return max(_LEAST, tokens_of(self.form.summary_max_tokens, self.memory.allowance.target))
 
     @property
     def cap(self) -> int:
         """The size of a summary with which everything fits the target, in tokens."""
-        allowance, gone = self.history.allowance, self.history.size(self.gone)
-        room = allowance.target - allowance.meter.total(self.history.transcript) + gone
+        allowance, gone = self.memory.allowance, self.memory.size(self.gone)
+        room = allowance.target - allowance.meter.total(self.memory.transcript) + gone
         room -= self._message_tokens("") - allowance.meter.text("")
         return min(self.most, max(1, room))
 
     def _envelope(self, texts: tuple[str, ...], cap: int) -> Envelope:
         """The summary made of these texts, the known summary and the new messages."""
-        form, history, before = self.form, self.history, self.known.envelope
+        form, memory, before = self.form, self.memory, self.known.envelope
         said: tuple[str, ...] = ()
         if form.quote_users:
-            earlier = before.said if self.known.upto in history.summaries else ()
-            covered = (history.messages[i] for i in history.places if i <= self.upto)
+            earlier = before.said if self.known.upto in memory.summaries else ()
+            covered = (memory.messages[i] for i in memory.places if i <= self.upto)
             users = (each for each in covered if each.role == "user" and not each.results)
             words = ((each.name, each.content_text or "") for each in users)
             told = (f"{by}: {text}" if by else text for by, text in words if text.strip())
-            said = chosen_words((*earlier, *told), self.most // 2, history.allowance.meter.text)
+            said = chosen_words((*earlier, *told), self.most // 2, memory.allowance.meter.text)
         made = replace(before, texts=texts, said=said)
         if self.new:
             made = replace(
@@ -330,7 +327,7 @@ class _RollingSummary(NamedTuple):
             )
         if form.opening is not None:
             return replace(made, details=(), body=shortened(texts, cap, self._text_tokens))
-        new = [history.messages[i] for i in self.new] if form.verify else []
+        new = [memory.messages[i] for i in self.new] if form.verify else []
         source = [
             detail
             for each in new
@@ -352,8 +349,8 @@ class _RollingSummary(NamedTuple):
         A summary in a system message is replaced there.
         """
         text, gone = self._text(envelope.body), self.gone
-        messages = self.history.transcript.messages
-        own = [i for i in self.history.summaries if messages[i].role == "system"]
+        messages = self.memory.transcript.messages
+        own = [i for i in self.memory.summaries if messages[i].role == "system"]
         edits: list[Edit] = [Drop(tuple(i for i in gone if i not in own), "covered by the summary")]
         if own:
             edits.append(Replace(own[0], 0, text, "the summary, extended", asked=True))
@@ -367,21 +364,21 @@ class _RollingSummary(NamedTuple):
 
     def _is_smaller(self, envelope: Envelope) -> bool:
         """Whether the summary is smaller than what it replaces."""
-        return self._message_tokens(self._text(envelope.body)) < self.history.size(self.gone)
+        return self._message_tokens(self._text(envelope.body)) < self.memory.size(self.gone)
 
     def _blocks(self) -> Iterator[str]:
         """The new messages as blocks of text for the model."""
-        return rendered((self.memory.original(i), self.history.messages[i]) for i in self.new)
+        return rendered((self.memory.original(i), self.memory.messages[i]) for i in self.new)
 
     def _text(self, body: str) -> str:
         return mark(body) if self.form.opening is None else f"{self.form.opening}{body}"
 
     def _text_tokens(self, body: str) -> int:
-        return self.history.allowance.meter.text(self._text(body))
+        return self.memory.allowance.meter.text(self._text(body))
 
     def _message_tokens(self, text: str) -> int:
-        wire, role = self.history.transcript.wire, self.place.role
-        return self.history.allowance.meter.message(Message(role, wire.compose(role, text), wire))
+        wire, role = self.memory.transcript.wire, self.place.role
+        return self.memory.allowance.meter.message(Message(role, wire.compose(role, text), wire))
 
 
 __getattr__ = moved_names(__name__, {"tunacode_history": "holdfast.designs"})

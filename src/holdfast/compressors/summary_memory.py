@@ -226,18 +226,90 @@ def _quotations(said: Sequence[str]) -> str:
     return _SAID + "\n\n".join(quoted) if quoted else ""
 
 
-@dataclass(frozen=True)
-class History:
-    """A transcript and its allowance.
+@dataclass(frozen=True, slots=True)
+class Range:
+    """An entry of the list of ranges: the key of an envelope, and how to recognise it."""
+
+    start: int
+    end: int
+    covers: str
+    mark: str
+    key: str
+
+
+# shorter ranges that are kept, in case messages at the end of the newest are edited; with one, a
+# thread of 60 messages that is compressed again in another process calls the model again
+_SPARE = 2
+_OPENING = "summary:opening:"
+"""Prefix of the key of a list of ranges without a thread, before the hash of its first messages."""
+_MARK = "summary:mark:"
+"""Prefix of the key under which the key of a list is found by the mark of a summary."""
+# the newest of a list, some 100 kB that each summary reads and writes; older ones are written again
+# when needed
+_MOST_RANGES = 500
+
+
+def ranges_of(value: str | None) -> list[Range]:
+    """The list in a stored value, oldest first."""
+    return kept_as(value, list[Range]) or []
+
+
+def _listed(ranges: Sequence[Range]) -> str:
+    """The newest of the ranges, as JSON."""
+    return json.dumps([asdict(each) for each in ranges[-_MOST_RANGES:]])
+
+
+def chained(covers: str, message: Message) -> str:
+    """The hash of the messages with the hash ``covers`` followed by this message."""
+    said = message.plain
+    if said is None:
+        said = repr(
+            [
+                (
+                    type(part).__name__,
+                    (part.kind, part.media_type, part.source) if isinstance(part, Media) else part,
+                )
+                for part in message.parts
+            ]
+        )
+    return digest("", f"{covers}\n{message.role}\n{said}")
+
+
+class Known(NamedTuple):
+    """A summary that covers this conversation up to a position: its own, if it is in it.
+
+    Without one it is empty, and covers nothing: up to -1.
+    """
+
+    envelope: Envelope
+    upto: int = -1
+
+
+@dataclass
+class Memory:
+    """The history of one conversation, and its summaries in the caller's store, if there is one.
 
     ``exact``: the messages that stay are fixed, and preferences do not count. ``of_system``:
-    summaries may also be in system messages.
+    summaries may also be in system messages. ``writer`` is the hash of what writes them, and
+    ``opening`` what they begin with instead of a mark.
     """
 
     transcript: Transcript
     allowance: Allowance
-    exact: bool = False
-    of_system: bool = False
+    exact: bool
+    of_system: bool
+    writer: str
+    keep_seconds: float | None
+    opening: str | None
+
+    def __post_init__(self) -> None:
+        self.shelf = WorkingStore(self.allowance.stored)
+        self._list = ""
+        """The key of the list of ranges."""
+        self._ranges: list[Range] = []
+        self.chain: dict[int, str] = {}
+        """The hashes of everything that may be summarized, by the position of its end."""
+        self._base = Known(Envelope(min(self.places, default=0), -1, 0, ""))
 
     @cached_property
     def messages(self) -> Messages:
@@ -308,85 +380,6 @@ class History:
         sizes = self.allowance.meter.sizes(self.transcript)
         return sum(sizes[i] for i in positions)
 
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """An entry of the list of ranges: the key of an envelope, and how to recognise it."""
-
-    start: int
-    end: int
-    covers: str
-    mark: str
-    key: str
-
-
-# shorter ranges that are kept, in case messages at the end of the newest are edited; with one, a
-# thread of 60 messages that is compressed again in another process calls the model again
-_SPARE = 2
-_OPENING = "summary:opening:"
-"""Prefix of the key of a list of ranges without a thread, before the hash of its first messages."""
-_MARK = "summary:mark:"
-"""Prefix of the key under which the key of a list is found by the mark of a summary."""
-# the newest of a list, some 100 kB that each summary reads and writes; older ones are written again
-# when needed
-_MOST_RANGES = 500
-
-
-def ranges_of(value: str | None) -> list[Range]:
-    """The list in a stored value, oldest first."""
-    return kept_as(value, list[Range]) or []
-
-
-def _listed(ranges: Sequence[Range]) -> str:
-    """The newest of the ranges, as JSON."""
-    return json.dumps([asdict(each) for each in ranges[-_MOST_RANGES:]])
-
-
-def chained(covers: str, message: Message) -> str:
-    """The hash of the messages with the hash ``covers`` followed by this message."""
-    said = message.plain
-    if said is None:
-        said = repr(
-            [
-                (
-                    type(part).__name__,
-                    (part.kind, part.media_type, part.source) if isinstance(part, Media) else part,
-                )
-                for part in message.parts
-            ]
-        )
-    return digest("", f"{covers}\n{message.role}\n{said}")
-
-
-class Known(NamedTuple):
-    """A summary that covers this conversation up to a position: its own, if it is in it.
-
-    Without one it is empty, and covers nothing: up to -1.
-    """
-
-    envelope: Envelope
-    upto: int = -1
-
-
-class Memory:
-    """The summaries of one conversation in the caller's store, if there is one.
-
-    ``opening`` is what they begin with instead of a mark.
-    """
-
-    def __init__(
-        self, history: History, writer: str, keep_seconds: float | None, opening: str | None
-    ) -> None:
-        self.history, self.writer = history, writer
-        self.keep_seconds, self.opening = keep_seconds, opening
-        self.shelf = WorkingStore(history.allowance.stored)
-        self._list = ""
-        """The key of the list of ranges."""
-        self._ranges: list[Range] = []
-        self.chain: dict[int, str] = {}
-        """The hashes of everything that may be summarized, by the position of its end."""
-        self._base = Known(Envelope(min(history.places, default=0), -1, 0, ""))
-
     def look(self, start: int) -> Asking[Known]:
         """The longest summary that ends before ``start``, else the shortest that ends after.
 
@@ -394,12 +387,12 @@ class Memory:
         """
         yield from self._open()
         covers = self._base.envelope.covers
-        for i in self.history.places:
-            covers = self.chain[i] = chained(covers, self.history.messages[i])
+        for i in self.places:
+            covers = self.chain[i] = chained(covers, self.messages[i])
         ends = {covers: i for i, covers in self.chain.items()}
         reached = [(ends[each.covers], each) for each in self._ranges if each.covers in ends]
         for at, found in sorted(reached, key=lambda one: (one[0] >= start, abs(one[0] - start))):
-            if self.history.exact and at >= start:
+            if self.exact and at >= start:
                 break
             envelope = yield from self._envelope(found.key)
             if not envelope or (envelope.covers, envelope.writer) != (found.covers, self.writer):
@@ -410,7 +403,7 @@ class Memory:
 
     def keep(self, envelope: Envelope) -> Asking[None]:
         """Store a summary and add it to the list."""
-        thread = self.history.allowance.thread
+        thread = self.allowance.thread
         key = (
             summary_key(thread, envelope.start, envelope.end)
             if thread
@@ -444,7 +437,7 @@ class Memory:
 
     def _folded(self) -> Asking[list[Range]]:
         """Take the earlier summary that began with ``opening``, not a mark, out of its list."""
-        said = self.history.messages[self.history.places[0]].content_text or ""
+        said = self.messages[self.places[0]].content_text or ""
         if not self.opening or not said.startswith(self.opening):
             return []  # an earlier summary with a mark is the base
         mark = earlier_key(said.removeprefix(self.opening))
@@ -464,15 +457,15 @@ class Memory:
 
     def _open(self) -> Asking[None]:
         """Find the list of ranges, and the summaries in the conversation, which are joined."""
-        thread, standing = self.history.allowance.thread, self.history.summaries
-        body = body_of(self.history.messages[standing[0]]) if standing else None
+        thread, standing = self.allowance.thread, self.summaries
+        body = body_of(self.messages[standing[0]]) if standing else None
         if thread:
             self._list = ranges_key(thread)
         elif body is not None:
             self._list = (yield from self._read(_MARK + earlier_key(body))) or ""
         if not self._list:
             covers = ""  # the conversation up to the first message that may be summarized
-            for message in self.history.messages[: min(self.history.places, default=-1) + 1]:
+            for message in self.messages[: min(self.places, default=-1) + 1]:
                 covers = chained(covers, message)
             self._list = _OPENING + covers
         self._ranges = ranges_of((yield from self._read(self._list)))
@@ -486,7 +479,7 @@ class Memory:
                     envelope = stored
                     break
         for i in standing[1:]:
-            more = parsed(body_of(self.history.messages[i]) or "")
+            more = parsed(body_of(self.messages[i]) or "")
             envelope = replace(
                 envelope,
                 count=envelope.count + more.count,
@@ -501,4 +494,4 @@ class Memory:
 
     def _read(self, key: str) -> Asking[str | None]:
         value = yield from self.shelf.read(key)
-        return None if value is None else self.history.repeatable(value)
+        return None if value is None else self.repeatable(value)
