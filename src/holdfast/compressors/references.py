@@ -10,6 +10,7 @@ from holdfast.kernel.compressor import Asking
 from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.stream import StreamEvent
+from holdfast.text.fit import packed
 from holdfast.text.visible import amount
 
 from .summaries import HISTORY, REFERENCE, WorkingStore
@@ -98,29 +99,17 @@ def save_messages(
     references: list[str] = []
     store, most, size = WorkingStore(works=True), allowance.share(_NAMED), allowance.window
     line = allowance.meter.text(note(HISTORY, size, "0" * 20, tool=allowance.recall_tool))
-    sizes = allowance.meter.sizes(transcript)
-    while len(pieces := _pieces(going, sizes, size)) * line > max(most, line):
+    messages = [transcript.messages[i] for i in going]
+    sizes = list(map(allowance.meter.message, messages))
+    while len(pieces := packed(sizes, size)) * line > max(most, line):
         size *= 2
     for piece in pieces:
-        messages = [transcript.messages[i] for i in piece]
-        said = [f"{each.role}: {text}" for each in messages for _, text in each.said if text]
+        told = (messages[n] for n in piece)
+        said = [f"{each.role}: {text}" for each in told for _, text in each.said if text]
         key = yield from store.save("\n\n".join(said), HISTORY)
-        kind, tokens = amount(len(piece), "message"), sum(sizes[i] for i in piece)
+        kind, tokens = amount(len(piece), "message"), sum(sizes[n] for n in piece)
         references.append(note(kind, tokens, key, tool=allowance.recall_tool))
     return () if store.trouble else tuple(references), store.trouble
-
-
-def _pieces(going: Sequence[int], sizes: Sequence[int], most: int) -> list[list[int]]:
-    """The positions of messages in pieces of ``most`` tokens, or of one message."""
-    pieces: list[list[int]] = []
-    left = 0
-    for i in going:
-        if not pieces or sizes[i] > left:
-            pieces.append([])
-            left = most
-        pieces[-1].append(i)
-        left -= sizes[i]
-    return pieces
 
 
 def before_reference(event: StreamEvent, seal: Seal | None) -> StreamEvent:

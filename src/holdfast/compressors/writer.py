@@ -23,7 +23,7 @@ from holdfast.kernel.errors import ContextOverflowError, HoldfastError, ModelErr
 from holdfast.kernel.messages import Media, Message, Opaque, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.ports import All, Ask, Complete
 from holdfast.kernel.typed import kept_as
-from holdfast.text.fit import LONG_TOKEN, Count, choose, clip, fits
+from holdfast.text.fit import LONG_TOKEN, Count, choose, clip, fits, packed
 from holdfast.text.identifiers import Identifier, find
 from holdfast.text.importance import signals
 from holdfast.text.items import item_of
@@ -166,17 +166,9 @@ def _packed(blocks: Sequence[str], room: int, count: Count) -> list[str]:
     """The blocks in order, joined to as few texts as the room allows; a long block is cut."""
     if not room or fits("\n\n".join(blocks), room, count):
         return ["\n\n".join(blocks)]
-    packed: list[str] = []
-    left = 0
-    for block in (piece for whole in blocks for piece in _pieces(whole, room, count)):
-        tokens = count(block) + 2
-        if tokens <= left:
-            packed[-1] += f"\n\n{block}"
-        else:
-            packed.append(block)
-            left = room
-        left -= tokens
-    return packed
+    pieces = [piece for block in blocks for piece in _pieces(block, room, count)]
+    groups = packed([count(piece) + 2 for piece in pieces], room)
+    return ["\n\n".join(pieces[n] for n in group) for group in groups]
 
 
 def _pieces(block: str, room: int, count: Count) -> Iterator[str]:

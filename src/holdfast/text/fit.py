@@ -123,6 +123,19 @@ def water_level(lengths: Iterable[int], room: int) -> int:
     return ordered[-1] if ordered else 0
 
 
+def packed(sizes: Numbers, most: int) -> list[list[int]]:
+    """The numbers of pieces in a row, in groups of at most this size, or of one larger piece."""
+    groups: list[list[int]] = []
+    left = 0
+    for number, size in enumerate(sizes):
+        if not groups or size > left:
+            groups.append([])
+            left = most
+        groups[-1].append(number)
+        left -= size
+    return groups
+
+
 def choose(order: Numbers, sizes: Numbers, render: Render, tokens: int, count: Count) -> list[int]:
     """The first pieces that fit when rendered together, and later ones that still fit.
 
