@@ -6,7 +6,7 @@ from holdfast.kernel.budget import Allowance, Share, tokens_of
 from holdfast.kernel.compressor import Asking, Configured, Flow, Plan, ask
 from holdfast.kernel.edits import Replace
 from holdfast.kernel.errors import HoldfastError
-from holdfast.kernel.messages import Role
+from holdfast.kernel.messages import Message, Role
 from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count
 from holdfast.text.visible import fault_line
@@ -47,15 +47,13 @@ class Squeeze(Configured):
     def plan(self, transcript: Transcript, allowance: Allowance) -> Flow:
         """A Replace for each summary."""
         count = allowance.meter.text
-        # the whole text of each summary and the text below its mark
-        found: dict[int, tuple[str, str]] = {}
-        for i, said in enumerate(transcript.messages):
-            message = concealed(said) if allowance.redacts else said
-            body = body_of(message)
-            if body is not None and len(message.parts) == 1 and i not in transcript.pinned:
-                found[i] = message.parts[0].text, body
+        found = {
+            i: concealed(message) if allowance.redacts else message
+            for i, message in enumerate(transcript.messages)
+            if message.ours and len(message.parts) == 1 and i not in transcript.pinned
+        }
         cap = tokens_of(self.cap_tokens, allowance.target)
-        sizes = {i: count(text) for i, (text, _) in found.items()}
+        sizes = {i: count(summary.content_text or "") for i, summary in found.items()}
         whole = sum(sizes.values())
         left = whole + allowance.target - allowance.meter.total(transcript)
         if left >= _LEAST:
@@ -66,29 +64,25 @@ class Squeeze(Configured):
             return Plan.skip("no_model", "no model was given; pass llm=")
         given = {i: max(_LEAST, min(size // 2, cap * size // whole)) for i, size in sizes.items()}
         # what is as short as a model may be asked for is not asked for again
-        found = {i: each for i, each in found.items() if count(each[1]) > given[i]}
-        if not found:
+        long = [i for i, summary in found.items() if count(body_of(summary) or "") > given[i]]
+        if not long:
             return Plan.skip("within_cap", "no summary can be asked to be shorter")
-        texts = yield from together(
-            [
-                _shorter(transcript.messages[i].role, *each, given[i], count)
-                for i, each in found.items()
-            ]
-        )
+        texts = yield from together([_shorter(found[i], given[i], count) for i in long])
         edits: list[Replace] = []
-        for i, text in zip(found, texts, strict=True):
+        for i, text in zip(long, texts, strict=True):
             if isinstance(text, HoldfastError):
                 return Plan((), "failed", "summarization_failed", fault_line(text), fault=text)
             edits.append(Replace(i, 0, text, "the summary, shortened", asked=True))
         return Plan(tuple(edits), reason="squeezed")
 
 
-def _shorter(role: Role, whole: str, body: str, room: int, count: Count) -> Asking[str]:
+def _shorter(summary: Message, room: int, count: Count) -> Asking[str]:
     """The model's shorter text as a marked summary. Raises ModelError if it is refused."""
+    role, body = summary.role, body_of(summary) or ""
     reply = yield from ask(request("squeeze", room, {"messages": quoted(body)}))
     text = accepted(reply, room, count, body)
     after = mark(with_missing(text, _details(body, role), room, count), role)
-    if count(after) >= count(whole):
+    if count(after) >= count(summary.content_text or ""):
         raise refused("it is not shorter than the summary")
     return after
 
