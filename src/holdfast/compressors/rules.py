@@ -8,7 +8,7 @@ ordinary words, so except for ``um`` and ``uh`` only a word between commas count
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Annotated, Literal
@@ -264,42 +264,32 @@ class TextRule:
         return text
 
 
+_EXAMPLES = "consolidate_examples"
 _TELLING = ("example", "for instance")
 _MARK = "...[+ "
 
 
-class ConsolidateExamples:
-    """Of neighbouring messages that give examples, keeps the first and the last.
+def fewer_examples(
+    transcript: Transcript, meter: Meter, roles: Collection[Role]
+) -> Iterator[Edit]:
+    """Of neighbouring messages that give examples, keep the first and the last.
 
-    A line between them says how many there were.
+    For each run of three or more: a Replace of the second by a line that says how many there were,
+    and a Drop of the others between.
     """
-
-    name = "consolidate_examples"
-
-    def edits(
-        self, transcript: Transcript, meter: Meter, roles: Collection[Role]
-    ) -> Iterator[Edit]:
-        """For each run of three or more: a Replace of the second, a Drop of the others between."""
-        run: list[int] = []
-        for i, message in enumerate(transcript.messages):
-            if message.role in roles and _is_example(message):
-                run.append(i)
-                if i not in transcript.protected:
-                    continue
-            yield from _consolidated(run)
-            run = []
-        yield from _consolidated(run)
-
-
-def _consolidated(run: list[int]) -> Iterator[Edit]:
-    between = run[1:-1]
-    if not between:
-        return
-    yield Replace(
-        between[0], 0, f"{_MARK}{len(between)} additional examples]...", ConsolidateExamples.name
-    )
-    if len(between) > 1:
-        yield Drop(tuple(between[1:]), ConsolidateExamples.name)
+    del meter
+    runs: list[list[int]] = [[]]
+    for i, message in enumerate(transcript.messages):
+        is_example = message.role in roles and _is_example(message)
+        if is_example:
+            runs[-1].append(i)
+        if not is_example or i in transcript.protected:
+            runs.append([])
+    for second, *others in filter(None, (run[1:-1] for run in runs)):
+        text = f"{_MARK}{len(others) + 1} additional examples]..."
+        yield Replace(second, 0, text, _EXAMPLES)
+        if others:
+            yield Drop(tuple(others), _EXAMPLES)
 
 
 def _is_example(message: Message) -> bool:
@@ -310,19 +300,13 @@ def _is_example(message: Message) -> bool:
     return any(word in low for word in _TELLING) and not standing(text)
 
 
-_Rule = TextRule | ConsolidateExamples
-
-_BUILT_IN: Mapping[str, _Rule] = {
-    rule.name: rule
-    for rule in (
-        TextRule("filler_words", without_fillers),
-        TextRule("dedupe_sentences", without_repeats),
-        TextRule("truncate_verbose", shortened),
-        TextRule("redundant_phrases", without_phrases),
-        ConsolidateExamples(),
-    )
+_REWRITES = {
+    "filler_words": without_fillers,
+    "dedupe_sentences": without_repeats,
+    "truncate_verbose": shortened,
+    "redundant_phrases": without_phrases,
 }
-RULES = tuple(_BUILT_IN)
+RULES = (*_REWRITES, _EXAMPLES)
 """The names of the built-in rules."""
 
 RuleName = Annotated[str, Only(f"one of {', '.join(RULES)}", RULES.__contains__)]
@@ -350,10 +334,14 @@ class Rules(Configured):
 
     def _step(self, given: str | TextRule) -> Planner:
         """The rule as a strategy."""
-        rule = _BUILT_IN[given] if isinstance(given, str) else given
+        if given == _EXAMPLES:
+            name, edits_of = _EXAMPLES, fewer_examples
+        else:
+            rule = TextRule(given, _REWRITES[given]) if isinstance(given, str) else given
+            name, edits_of = rule.name, rule.edits
 
         def plan(transcript: Transcript, allowance: Allowance) -> Plan:
-            edits = tuple(rule.edits(transcript, allowance.meter, self.roles))
+            edits = tuple(edits_of(transcript, allowance.meter, self.roles))
             return Plan(edits) if edits else Plan.skip("nothing_saved", "the rule saves no tokens")
 
-        return Function(rule.name, plan)
+        return Function(name, plan)
