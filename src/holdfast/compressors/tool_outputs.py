@@ -9,7 +9,7 @@ from typing import NamedTuple
 from holdfast.content import recognise
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.edits import Edit, Offload, Replace
-from holdfast.kernel.messages import Media, Message, Part, Role, Text, ToolResult
+from holdfast.kernel.messages import Media, Message, Part, Role, Text, ToolCall, ToolResult
 from holdfast.kernel.transcript import Transcript
 from holdfast.selection import until
 from holdfast.text.fit import Count, choose, head_tail, water_level
@@ -78,6 +78,11 @@ def role_of(message: Message, part: Part) -> Role | None:
     if isinstance(part, ToolResult):
         return None if part.media else "tool"
     return message.role if isinstance(part, Text) else None
+
+
+def text_of(part: Part) -> str:
+    """The text of a part that an edit may change; of a call, its arguments."""
+    return part.arguments if isinstance(part, ToolCall) else part.text
 
 
 _MOST_SAVED = 0.6  # share of outputs that lossless forms save at most; half and more kept as much

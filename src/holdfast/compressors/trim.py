@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -23,7 +24,7 @@ from holdfast.text.fit import SENTENCE, water_level
 
 from .references import Place, parted
 from .summaries import REFERENCE, body_of, mark, preferred
-from .tool_outputs import brief, cut, cut_around_answers, left_out
+from .tool_outputs import brief, cut, cut_around_answers, left_out, text_of
 
 # Shares of the target, as divisors.
 # The middle of a longer message is cut out before anything is dropped for it: a fourth kept .511 of
@@ -101,18 +102,23 @@ class Trim(Configured):
         return min(least, most)
 
 
+@dataclass
 class _TrimWork:
     """The decisions so far, and the remaining excess."""
 
-    def __init__(self, knobs: Trim, transcript: Transcript, allowance: Allowance) -> None:
-        self.knobs, self.transcript = knobs, transcript
-        self.allowance, self.target = allowance, allowance.target
-        self.count = allowance.meter.text
-        self.sizes = list(allowance.meter.sizes(transcript))
-        self.overhead = allowance.meter.overhead(transcript.envelope)
+    knobs: Trim
+    transcript: Transcript
+    allowance: Allowance
+
+    def __post_init__(self) -> None:
+        meter = self.allowance.meter
+        self.target, self.count = self.allowance.target, meter.text
+        self.sizes = list(meter.sizes(self.transcript))
+        self.overhead = meter.overhead(self.transcript.envelope)
         self.going = set[int]()
-        self.clamped: dict[int, dict[int, str]] = {}
+        self.clamped = defaultdict[int, dict[int, str]](dict)
         """The shortened texts, by message and part."""
+        self._lengths: dict[Place, int] = {}
 
     @property
     def excess(self) -> int:
@@ -225,12 +231,10 @@ class _TrimWork:
 
     def _length(self, at: Place, part: Part) -> int:
         """The present size of a part that can be shortened, in tokens."""
-        meter = self.allowance.meter
-        text = self.clamped.get(at[0], {}).get(at[1])
-        media = _media(part) if text is None else ()
-        if text is None:
-            text = part.arguments if isinstance(part, ToolCall) else part.text
-        return meter.text(text) + sum(map(meter.media, media)) - self._frame(part)
+        if at not in self._lengths:
+            media = sum(map(self.allowance.meter.media, _media(part)))
+            self._lengths[at] = self.count(text_of(part)) + media - self._frame(part)
+        return self._lengths[at]
 
     def _frame(self, part: Part) -> int:
         """Tokens of the brackets and keys in the arguments of a call."""
@@ -253,9 +257,10 @@ class _TrimWork:
                 question = self.allowance.query or typed_of(self.transcript.question)
                 text = cut_around_answers(part.text, question, level, self.count).rstrip()
             text = text or self._around_gap(message, part, level)
-        if self.count(text) - frame >= length:
+        now = self.count(text) - frame
+        if now >= length:
             return False
-        self.clamped.setdefault(at[0], {})[at[1]] = text
+        self.clamped[at[0]][at[1]], self._lengths[at] = text, now
         return True
 
     def _around_gap(self, message: Message, part: Part, level: int) -> str:
