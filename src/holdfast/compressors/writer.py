@@ -7,9 +7,7 @@ the source.
 """
 
 import json
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -389,12 +387,9 @@ def missing(source: Sequence[Detail], text: str) -> list[Detail]:
 
 def listed(lost: Sequence[Detail], tokens: int, count: Count) -> list[str]:
     """The most valuable of the lost details that fit, as lines in the order of the source."""
-    uses = Counter(thing for detail in lost for thing in set(detail.things))
     worth = [
-        detail.weight
-        * (sum(1 + math.log2(uses[thing]) for thing in detail.things) + detail.constrains)
-        / (len(detail.line) + SEAM)
-        for detail in lost
+        each.weight * (len(each.things) + each.constrains) / (len(each.line) + SEAM)
+        for each in lost
     ]
     ranked = sorted(range(len(lost)), key=lambda n: (-worth[n], -n))
     told, order = set[str](), list[int]()
