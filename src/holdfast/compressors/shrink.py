@@ -59,13 +59,18 @@ class Shrink(Configured):
         return Plan(edits, reason="shrunk", detail=told(f"{amount(len(edits), 'text')} shrunk"))
 
 
+@dataclass
 class _ShrinkWork:
     """The texts that may shrink, the excess, and the edits so far."""
 
-    def __init__(self, knobs: Shrink, transcript: Transcript, allowance: Allowance) -> None:
+    knobs: Shrink
+    transcript: Transcript
+    allowance: Allowance
+
+    def __post_init__(self) -> None:
+        transcript, allowance = self.transcript, self.allowance
         self.edits: dict[Output, Replace | Offload] = {}
         self.originals = WorkingStore(allowance.stored)
-        self._knobs, self._transcript, self._allowance = knobs, transcript, allowance
         self._count = allowance.meter.text
         self._question = transcript.question if allowance.query is None else allowance.query
         self._excess = allowance.meter.total(transcript) - allowance.target
@@ -76,19 +81,18 @@ class _ShrinkWork:
 
     def _arguments(self) -> Iterable[Output]:
         """The arguments of the calls before the newest exchange, oldest first."""
-        for i in range(self._transcript.newest.start):
-            for at, part in enumerate(self._transcript.messages[i].parts):
+        for i in range(self.transcript.newest.start):
+            for at, part in enumerate(self.transcript.messages[i].parts):
                 if isinstance(part, ToolCall):
                     told = part.arguments
                     yield Output(i, at, part.name, told, self._count(told))
 
     def _is_meant(self, text: Output) -> bool:
         """Whether the text is one of the chosen, and names no original that is kept."""
-        if text.position in self._transcript.pinned:
+        if text.position in self.transcript.pinned:
             return False
-        seal = self._transcript.seal
-        is_whole = seal is None or key_in(text.text, seal) is None
-        return is_whole and is_chosen(text.tool, self._knobs.tools, self._knobs.keep_tools)
+        is_whole = key_in(text.text, self.transcript.seal) is None
+        return is_whole and is_chosen(text.tool, self.knobs.tools, self.knobs.keep_tools)
 
     def _was_shrunk(self, text: Output) -> bool:
         """Whether the text says that it was shortened, which any text may."""
@@ -96,7 +100,7 @@ class _ShrinkWork:
 
     def done(self) -> Asking[None]:
         """Run the steps in order until the target is met."""
-        rules = self._knobs.rules
+        rules = self.knobs.rules
         if "repeats" in rules:
             yield from self._repeats()
         if "lossless" in rules:
@@ -141,7 +145,7 @@ class _ShrinkWork:
         before everything else has reached it. What was shrunk gives way when all else has.
         """
         rooms: dict[Output, int] = {}
-        left, newest = self._excess, self._transcript.newest
+        left, newest = self._excess, self.transcript.newest
         either = (False, True)
         for again, share, last, output in product(either, (_SHARE, 0.0), either, self._outputs):
             if (output in self._shrunk, output.position in newest) != (again, last):
@@ -159,7 +163,7 @@ class _ShrinkWork:
         key = yield from self.originals.save(output.text, kind.name)
         room = Room(tokens, self._count, self._question)
         if key:
-            tool = self._allowance.recall_tool
+            tool = self.allowance.recall_tool
             shrunk = referenced(kind, output.text, room, key, tool)
         else:
             shrunk = kind.shrink(output.text, room)
@@ -181,7 +185,7 @@ class _ShrinkWork:
             self._keep(call, text, "arguments of an old call, shortened", key)
 
     def _note(self, text: Output, kind: str, key: str) -> str:
-        return note(kind, text.tokens, key, tool=self._allowance.recall_tool)
+        return note(kind, text.tokens, key, tool=self.allowance.recall_tool)
 
     def _keep(self, old: Output, text: str, reason: str, key: str = "") -> None:
         """Keep the text as an edit if it is smaller than the present one."""
