@@ -143,14 +143,15 @@ class Prune(Configured):
         the same from call to call.
         """
         originals, summaries = WorkingStore(allowance.stored), WorkingStore(allowance.stored)
+        count, tool = allowance.meter.text, allowance.recall_tool
         asks, refusal = bool(self.summary_tokens and allowance.writer), ""
         edits: list[Edit] = []
         for output, placeholder in going:
             by = f" of {output.tool}" if output.tool else ""
             opening = f"[Summary of an old output{by}, {output.tokens:,} tokens]"
-            least = self.summary_tokens + allowance.meter.text(opening)
-            edit = None
-            if asks and least < output.tokens:
+            # what is written, and what its reference says of the original
+            ways = [("", f"old {output.source}") if self.contextual else (placeholder, "text")]
+            if asks and self.summary_tokens + count(opening) < output.tokens:
                 # imported when a model is asked, since clearing outputs does not need it
                 writer = imported("holdfast.compressors.writer")
                 single = writer.Single(output.text, "tool", output.position, output.source)
@@ -158,33 +159,19 @@ class Prune(Configured):
                     single, self.summary_tokens, allowance, summaries
                 )
                 try:
-                    text = f"{opening}\n{(yield from asking)}"
-                    edit = yield from _kept(output, text, "text", originals, allowance)
+                    ways.append((f"{opening}\n{(yield from asking)}", "text"))
                 except ModelError as fault:
                     asks, refusal = False, f"no more summaries were asked for: {fault_line(fault)}"
-            if not edit and output.text:
-                text, kind = placeholder, "text"
-                if self.contextual:  # then the reference says what it was
-                    text, kind = "", f"old {output.source}"
-                edit = yield from _kept(output, text, kind, originals, allowance)
-            edits.append(edit or output.replaced(placeholder))
+            key = (yield from originals.save(output.text)) if output.text else ""
+            edit = output.replaced(placeholder)
+            for text, kind in ways:  # the last that is smaller than the output
+                line = note(kind, output.tokens, key, tool=tool) if key else ""
+                told = "\n".join(filter(None, (text, line)))
+                if told and count(told) < output.tokens:
+                    edit = output.replaced(told, key)
+            edits.append(edit)
         detail = originals.detail(refusal, summaries.trouble)
         return Plan(tuple(edits), reason="outputs_cleared", detail=detail)
-
-
-def _kept(
-    output: Output, text: str, kind: str, originals: WorkingStore, allowance: Allowance
-) -> Asking[Edit | None]:
-    """The edit with this text, and a reference to the original if that is saved.
-
-    None if it is not smaller than the output, or says nothing.
-    """
-    key = yield from originals.save(output.text)
-    if key:
-        line = note(kind, output.tokens, key, tool=allowance.recall_tool)
-        text = f"{text}\n{line}" if text else line
-    is_smaller = allowance.meter.text(text) < output.tokens
-    return output.replaced(text, key) if text and is_smaller else None
 
 
 __getattr__ = moved_names(__name__, {"tunacode": "holdfast.designs"})
