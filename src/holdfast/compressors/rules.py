@@ -269,9 +269,7 @@ _TELLING = ("example", "for instance")
 _MARK = "...[+ "
 
 
-def fewer_examples(
-    transcript: Transcript, meter: Meter, roles: Collection[Role]
-) -> Iterator[Edit]:
+def fewer_examples(transcript: Transcript, meter: Meter, roles: Collection[Role]) -> Iterator[Edit]:
     """Of neighbouring messages that give examples, keep the first and the last.
 
     For each run of three or more: a Replace of the second by a line that says how many there were,

@@ -142,10 +142,10 @@ class _TrimWork:
         floor, most = max(SENTENCE, self.target // _SMALL), self.target // _LARGE
         oversize = self.clampable(i for i, size in enumerate(self.sizes) if size > most)
         step = max(1, self.target // _SMALL)
-        self.clamp(oversize, self.excess, max(floor, most), step)
+        self.clamp(oversize, max(floor, most), step)
         history = sum(size for i, size in enumerate(self.sizes) if i not in kept)
         # what must stay leaves some room for the history
-        self.clamp(self.clampable(kept), self.excess - max(0, history - most), floor)
+        self.clamp(self.clampable(kept), floor, spare=max(0, history - most))
         # A rule may bring the oldest back, because the message after it may not be the first. Then
         # twice the excess is requested.
         wanted = self.excess
@@ -154,7 +154,7 @@ class _TrimWork:
             if wanted >= history:
                 break
             wanted *= 2
-        self.clamp(self.clampable(self.staying), self.excess, floor)
+        self.clamp(self.clampable(self.staying), floor)
         if self.excess <= 0:
             return
         self.drop_preferred(firm, kept)
@@ -162,7 +162,7 @@ class _TrimWork:
         least = 1 if self.shortest(everything, 1) <= self.allowance.limit else _LAST
         for parts in (self.clampable(self.staying, last=True), everything):
             # Repeated only if the counts of parts do not add up to the count of their message.
-            while self.clamp(parts, self.excess, least):
+            while self.clamp(parts, least):
                 pass
 
     def clampable(
@@ -212,12 +212,13 @@ class _TrimWork:
             if firm.isdisjoint(unit):
                 self.going = legal(self.transcript, self.going.union(unit), kept)
 
-    def clamp(self, parts: Mapping[Place, Part], excess: int, floor: int, step: int = 1) -> bool:
-        """Cut the longest parts to one length so that together they lose the excess.
+    def clamp(self, parts: Mapping[Place, Part], floor: int, step: int = 1, spare: int = 0) -> bool:
+        """Cut the longest parts to one length so that together they lose the excess over ``spare``.
 
         The length is a multiple of ``step``, and at least ``floor`` tokens. Returns whether a part
         became shorter.
         """
+        excess = self.excess - spare
         if excess <= 0 or not parts:
             return False
         lengths = [self._length(at, part) for at, part in parts.items()]
