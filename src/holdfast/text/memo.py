@@ -1,6 +1,6 @@
 """A cache of values by text, with a bound on memory."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from itertools import islice
 from sys import getsizeof
 from typing import Any, TypeVar, cast
@@ -14,15 +14,14 @@ V = TypeVar("V")
 MOST_BYTES = 64_000_000
 """The bound on all caches of a process together, in bytes: those of a few long conversations."""
 
-# bytes of an entry beside its characters, measured for a text and a number in a dictionary
-_ENTRY = 200
-_TEXTS, _COLLECTIONS = (str, bytes), frozenset({tuple, list, set, frozenset})
-_ITEM = 64  # bytes of an item in a list or a tuple, such as CPython's object of a short text
-_READ = 2  # items that are measured; further ones count as these do
+# bytes of an entry beside its key and value, measured for a text and a number in a dictionary
+_ENTRY = 150
+_TEXTS, _COLLECTIONS = (str, bytes), (tuple, list, set, frozenset)
+_READ = 2  # items of a collection that are measured; further ones count as these do
 # of so many new values one is measured, and the others count as it does: measuring each took a
 # tenth of the time of short forms
 _EACH = 7
-_LONG = 2_000  # characters of a key whose value is always measured: that is little beside making it
+_LONG = 2_000  # bytes of a key whose value is always measured: that is little beside making it
 
 
 class Memo(dict[K, V]):
@@ -40,7 +39,7 @@ class Memo(dict[K, V]):
         self._old: dict[K, V] = {}
         self._made = 0
         self._usual = 0.0
-        """The characters that the value last measured has for each of its key."""
+        """The bytes that the value last measured has for each of its key."""
         with _ROOM.lock:
             _ROOM.memos[id(self)] = self
 
@@ -51,11 +50,11 @@ class Memo(dict[K, V]):
     def __missing__(self, key: K) -> V:
         old = self._old
         value = old[key] if key in old else self._make(key)
-        size = _length(key)
+        size = _bytes(key)
         if self._made % _EACH == 0 or size > _LONG:
-            self._usual = _length(value) / max(1, size)
+            self._usual = _bytes(value) / size
         self._made += 1
-        size = _ENTRY + int(size * (1 + self._usual) * _width(key))
+        size = _ENTRY + int(size * (1 + self._usual))
         with _ROOM.lock:
             if _ROOM.has(size):
                 self[key] = value
@@ -94,27 +93,18 @@ class _Room:
         return True
 
 
-def _length(value: object) -> int:
-    """About the number of characters that a key or a value takes."""
+def _bytes(value: object) -> int:
+    """About the number of bytes that a key or a value takes, with what it holds."""
+    own = getsizeof(value)
     if isinstance(value, _TEXTS):
-        return len(value)
-    if type(value) in _COLLECTIONS:
-        some = cast("tuple[object, ...]", value)
-        read = min(len(some), _READ)
-        return len(some) * (_ITEM + sum(map(_length, islice(some, read))) // max(1, read))
-    if isinstance(value, tuple):  # one with names, whose fields differ
-        return sum(map(_length, cast("tuple[object, ...]", value)))
-    return sum(map(_length, cast("dict[str, object]", getattr(value, "__dict__", {})).values()))
-
-
-def _width(key: object) -> float:
-    """Bytes that Python needs for a character of the key, with its UTF-8 if that exists."""
-    if isinstance(key, str):
-        return getsizeof(key) / len(key) if len(key) > _ENTRY else 1 if key.isascii() else 4
-    if isinstance(key, tuple):
-        texts = [part for part in cast("tuple[object, ...]", key) if isinstance(part, str)]
-        return _width(max(texts, key=len, default=""))
-    return 2
+        return own
+    if isinstance(value, _COLLECTIONS):
+        held = cast("Collection[object]", value)
+    else:
+        held = cast("dict[str, object]", getattr(value, "__dict__", {})).values()
+    read = len(held) if hasattr(value, "_fields") else _READ  # fields with names differ
+    sizes = list(map(_bytes, islice(held, read)))
+    return own + len(held) * sum(sizes) // max(1, len(sizes))
 
 
 _ROOM = _Room()
