@@ -2,8 +2,7 @@
 
 ``{"at": "10:00:07", "level": "warn", "msg": "disk is full", "disk": "c3"}`` is told as
 ``10:00:07 warn disk is full disk=c3``. Its kind is that of its message, and of the fields that tell
-trouble. Beside a kind stand other fields that all its lines have, if they have few values there.
-What all records have in common is told once.
+trouble. What all records have in common is told once.
 """
 
 import re
@@ -18,16 +17,14 @@ from holdfast.text.json_values import DEEPEST, Member, Value, dump
 from holdfast.text.pieces import Reading
 from holdfast.text.words import reads_as_words
 
-from .logs import STATES, Log, events_in, is_level, is_time, joint_form
-from .lossy import MOST, MOSTLY, SAMPLE, mostly
+from .logs import Log, events_in, is_level, is_time
+from .lossy import MOSTLY, SAMPLE, mostly
 
 # records; with 4 a short list of recorded runs was read as a log, with 16 the same lists as with 8
 _FEWEST = 8
 # values of a field that are looked at: of more, none is a state. Half and double read made-up logs
 # alike
 _MOST_VALUES = 64
-# values of a field that tells trouble that are counted; half and double tell made-up logs alike
-_MOST_COUNTED = 12
 _LONGEST_TIME = 40  # characters; longer texts that begin with a time are lines of a log themselves
 _CLOCK = re.compile(r"\d:\d\d|^1\d{9}")
 """A time of day, or seconds since 1970; a date alone is that of a record, not of an event."""
@@ -79,30 +76,13 @@ def _read(events: Sequence[_Event]) -> Reading | None:
         found[key][value] += 1
     common = [key for key, some in found.items() if len(some) == 1 and some.total() == len(told)]
     telling = {key for key, some in found.items() if _tells_trouble(key, some)}
-    # ids: many events have a value of their own
-    many = {key: some for key, some in found.items() if some.total() >= _FEWEST}
-    own = {key for key, some in many.items() if len(some) >= MOST * some.total()}
     beside = [{k: v for k, v in each.fields.items() if k not in common} for each in events]
     lines: list[str] = []
     for event, fields in zip(events, beside, strict=True):
         words = {k: v.replace(" ", "_") for k, v in fields.items()}
         lines.append(_line(event, {k: words[k] for k in words if k in telling or not event.said}))
-
-    def describe(rows: Sequence[int]) -> str:
-        if not events[rows[0]].said:  # its fields are the words of its line
-            return ""
-        few: list[str] = []
-        for key in beside[rows[0]]:
-            values = Counter(beside[row].get(key, "") for row in rows)
-            if key in telling and 1 < len(values) <= _MOST_COUNTED:
-                times = ", ".join(f"{value or 'none'} ×{n}" for value, n in values.items())
-                few.append(f"({key} {times})")
-            elif key not in telling | own and len(values) <= STATES and all(values):
-                few.append(f"{key}={joint_form([*values])}")
-        return " ".join(few)
-
     always = " ".join(f"{key}={next(iter(found[key]))}" for key in common)
-    return events_in("\n".join(lines), describe, list(map(_line, events, beside)), always)
+    return events_in("\n".join(lines), list(map(_line, events, beside)), always)
 
 
 def _flat(values: Sequence[Value]) -> list[Fields]:

@@ -8,7 +8,7 @@ is the same in all lines of a kind is shown; if a few words alternate at one pla
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, islice, takewhile
 from os.path import commonprefix
@@ -28,7 +28,7 @@ _BOUND = 0.3
 _LONGEST = 2_000  # characters of a line that are compared; half and double read real logs alike
 # up to so many words at one place are states, not values: each makes a kind of its own. Of logs, 1
 # and 6 kept as much
-STATES = 3
+_STATES = 3
 # lines of a kind for each of its states: of fewer, the words are listed, and do not take a line
 # each. Of 19 made-up logs .854 of the kinds were told in 2,000 tokens instead of .831; half and
 # double told as many
@@ -357,7 +357,7 @@ def _merged(kinds: Sequence[EventKind]) -> Iterator[EventKind]:
         columns = zip(*[kind.words for kind in group], strict=True)
         rows = sum(len(kind.rows) for kind in group)
         different = [len(set(words)) for words in columns]
-        most = min(STATES, max(1, rows // _OF_A_STATE))
+        most = min(_STATES, max(1, rows // _OF_A_STATE))
         states = [at for at, few in enumerate(different) if few <= most]
         found: dict[tuple[str, ...], EventKind] = {}
         for kind in group:
@@ -399,7 +399,7 @@ def _events(kind: EventKind, layout: Layout, usual_level: str) -> Iterator[KindS
         if part:
             columns = map(dict.fromkeys, zip(*[said[n] for n in part], strict=True))
             most = LONGEST if alarm(" ".join(said[part[0]])) >= TROUBLE else _MOST_LISTED
-            words = [joint_form(list(values), most) for values in columns]
+            words = [_joint_form(list(values), most) for values in columns]
             count = f"×{len(part)}" if len(part) > 1 else ""
             shown = words or [lines[part[0]]]  # else the line is all head
             told = " ".join(filter(None, (count, level, *shown)))
@@ -428,7 +428,7 @@ def _failures(said: Sequence[Sequence[str]]) -> Sequence[int]:
     return ()
 
 
-def joint_form(values: Sequence[str], most: int = _MOST_LISTED) -> str:
+def _joint_form(values: Sequence[str], most: int = _MOST_LISTED) -> str:
     """The words at one place of a kind: one, a few in ``most`` characters, or their common part."""
     listed = "|".join(values)
     if len(values) > 1 and len(listed) > _SHORT:
@@ -493,13 +493,7 @@ class Log(LossyKind):
         return events_in(text) or super().read(text)
 
 
-Describe = Callable[[Sequence[int]], str]
-"""Returns the few values that the lines with these numbers have beside their words."""
-
-
-def events_in(
-    text: str, describe: Describe = lambda _: "", whole: Lines | None = None, always: str = ""
-) -> Reading | None:
+def events_in(text: str, whole: Lines | None = None, always: str = "") -> Reading | None:
     """Each kind of event with its count, by component, and then the lines.
 
     ``whole`` are the lines with what stands beside the words by which they are compared, and
@@ -516,13 +510,11 @@ def events_in(
     mostly = f"mostly {usual}, " if usual else ""  # which is left out of the lines below
     title = f"[log, {len(lines):,} lines, {mostly}{amount(len(events), 'kind')} of line: {marks}]"
     first = Piece(f"{title} always {always}" if always else title, 0, 0)
-    others = _pieces(layout, events, whole or layout.whole, describe)
+    others = _pieces(layout, events, whole or layout.whole)
     return Reading((first, *others), len(lines), "")
 
 
-def _pieces(
-    layout: Layout, events: Sequence[KindSummary], whole: Lines, describe: Describe
-) -> Iterator[Piece]:
+def _pieces(layout: Layout, events: Sequence[KindSummary], whole: Lines) -> Iterator[Piece]:
     """The pieces after the title: each kind under its component, and the lines."""
     by_tag = defaultdict[str, list[KindSummary]](list)
     for event in events:
@@ -536,7 +528,7 @@ def _pieces(
             if "0" in component:  # its digits are alike
                 component = next(islice(_FIELD.finditer(layout.lines[row]), place, None)).group()
             components[_PROCESS.sub("", component)] += 1
-        shown = joint_form([name for name, _ in components.most_common()])
+        shown = _joint_form([name for name, _ in components.most_common()])
         under, lead = 0, f"{shown} " if shown else ""
         if shown and len(tagged) > 1:
             yield Piece(shown, 0, 0, under=0)
@@ -546,9 +538,6 @@ def _pieces(
             told = (*kinds, f"event {event.name}")
             yield Piece(lead + event.text, 0, len(event.rows), told, under)
             at += 1
-            if beside := describe(event.rows):
-                yield Piece(beside, 0, 0, (), at - 1, continues=True)
-                at += 1
     yield from _raw(events, whole, at)
 
 
