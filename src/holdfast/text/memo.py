@@ -98,12 +98,12 @@ def _bytes(value: object) -> int:
     own = getsizeof(value)
     if isinstance(value, _TEXTS):
         return own
+    has_fields = hasattr(value, "_fields")  # which differ from each other
     if isinstance(value, _COLLECTIONS):
         held = cast("Collection[object]", value)
     else:
         held = cast("dict[str, object]", getattr(value, "__dict__", {})).values()
-    read = len(held) if hasattr(value, "_fields") else _READ  # fields with names differ
-    sizes = list(map(_bytes, islice(held, read)))
+    sizes = list(map(_bytes, islice(held, len(held) if has_fields else _READ)))
     return own + len(held) * sum(sizes) // max(1, len(sizes))
 
 
