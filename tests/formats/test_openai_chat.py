@@ -142,7 +142,7 @@ CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{
         ),
         (
             {"role": "user", "content": 5},
-            r"messages\[0\]\.content: an int does not belong here; give text, null or",
+            r"messages\[0\]\.content: an int does not belong here; give text or a list",
         ),
         (
             {"role": "user", "content": {"a": 1}},

@@ -83,7 +83,7 @@ class Gemini(BlockWire):
     def locate(self, message: Node) -> Located:
         """The parts in order; ``parts`` that are a string are one."""
         read = partial(_part, calls=Counter[str](), results=Counter[str]())
-        return message.content(self.content, read, "give a list of parts")
+        return message.content(self.content, read)
 
     def block(self, part: Part, name: str = "") -> Object:
         """A new part."""

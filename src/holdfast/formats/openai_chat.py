@@ -43,14 +43,14 @@ class OpenAIChat(ObjectWire):
             field, what = ("name", "name") if old else ("tool_call_id", "id")
             advice = f"give the {what} of the call that it answers, or format='plain'"
             call_id = message.id(field, "the tool result", advice)
-            text, media = joined(_content(message))
+            text, media = joined(message.content("content", _part))
             yield ToolResult(FUNCTION_ID + call_id if old else call_id, text, media), ("content",)
             return
         for field in ("reasoning_content", "reasoning"):
             if value.get(field):
                 yield Reasoning(message.text(field)), (field,)
                 break
-        yield from _content(message)
+        yield from message.content("content", _part)
         if value.get("refusal"):
             yield message.spoken("refusal")
         if value.get("audio"):
@@ -85,10 +85,6 @@ class OpenAIChat(ObjectWire):
             return None
         usual = content is None or type(content) is str
         return (tuple(parts), "") if usual and parts else None
-
-
-def _content(message: Node) -> Located:
-    return message.content("content", _part, "give text, null or a list of parts")
 
 
 def _part(item: Node) -> LocatedPart:

@@ -305,7 +305,7 @@ class OpenAIResponses(ObjectWire):
         """The parts of a message; any other item is one part."""
         kind = message.value.get("type")
         if kind in (None, "message") and "role" in message.value:
-            return _content(message)
+            return message.content("content", _part)
         return iter((_item(message),))
 
     def only_text(self, block: Object) -> str | None:
@@ -357,7 +357,7 @@ def _call_id(item: Node) -> str:
 def _output(item: Node) -> Located:
     output = item.value.get("output")
     if item.value.get("type") != "shell_call_output":
-        yield from _content(item, "output")
+        yield from item.content("output", _part)
     elif not is_list(output):
         refuse(output, item.place("output"), "give a list of what each command wrote")
     else:
@@ -365,10 +365,6 @@ def _output(item: Node) -> Located:
             for stream in ("stdout", "stderr"):
                 if each.value.get(stream):
                     yield Text(each.text(stream)), ()
-
-
-def _content(message: Node, field: str = "content") -> Located:
-    return message.content(field, _part, "give text or a list of parts")
 
 
 def _part(part: Node) -> LocatedPart:

@@ -174,19 +174,14 @@ class Node:
                 refuse(item, self.place(field, k), "give an object")
             yield Node(item, self.root, (*self.path, field, k), self.told)
 
-    def content(
-        self,
-        field: str,
-        read: Callable[[Node], LocatedPart],
-        advice: str = "give text or a list of blocks",
-    ) -> Located:
+    def content(self, field: str, read: Callable[[Node], LocatedPart]) -> Located:
         """The parts of a content that is a string or a list of objects, which ``read`` reads."""
         content = self.value.get(field)
         if isinstance(content, str):
             yield self.spoken(field)
             return
         if content is not None and not is_list(content):
-            refuse(content, self.place(field), advice)
+            refuse(content, self.place(field), "give text or a list of parts")
         yield from map(read, self.objects(field))
 
     def media(self, kind: MediaKind, *sources: str, media_type: str = "") -> LocatedPart:
