@@ -81,7 +81,6 @@ class Fitted:
     """
 
     body: bytes
-    endpoint: Endpoint | None = None
     model: str = ""
     thread: str = ""
     changed: bool = False
@@ -190,7 +189,7 @@ class Fitter:
         # no text has more tokens than bytes
         if budget is None or budget.trigger is not None or len(asked.raw) > budget.tokens(MOST):
             return None
-        return Fitted(asked.raw, asked.endpoint, model, note="within the budget", asked=asked)
+        return Fitted(asked.raw, model, note="within the budget", asked=asked)
 
     def fit_harder(self, fitted: Fitted, status: int, refused: str) -> Fitted | None:
         """Fit the request again, smaller than the body that was refused for its length.
@@ -222,7 +221,7 @@ class Fitter:
                 f"the request was not sent, for its secrets cannot be masked: {told}"
             ) from fault
         log.warning("a request was sent as it was: %s", told)
-        return Fitted(asked.raw, asked.endpoint, note=told, fault=True, asked=asked)
+        return Fitted(asked.raw, note=told, fault=True, asked=asked)
 
     def _fitted(self, request: _Request) -> Fitted:
         body, fitted = self._view(request)
@@ -271,7 +270,7 @@ class Fitter:
         asked, form = request.asked, request.form
         field = form.key(request.body)
         messages: object = request.body.get(field)
-        fitted = Fitted(asked.raw, asked.endpoint, request.model, note=request.note, asked=asked)
+        fitted = Fitted(asked.raw, request.model, note=request.note, asked=asked)
         if request.note:
             return self._masked(request, fitted)
         if not is_list(messages) or not messages:
