@@ -238,8 +238,7 @@ def restore_command(file: str, output: str | None) -> None:
     with within(file):
         result = result_in(document, "give the file that `holdfast compress --result FILE` wrote")
         content = json_bytes(restore(result), indent=2)
-    if write_to(output, content):
-        note(f"The original messages are in {output}.\n")
+    write_to(output, content)
 
 
 @click.command("count")

@@ -295,16 +295,15 @@ def write_json(value: object) -> None:
     write(json.dumps(value, indent=2) + "\n")
 
 
-def write_to(output: str | None, content: bytes) -> bool:
+def write_to(output: str | None, content: bytes) -> None:
     """Write to the file ``output``, or to standard output for None and ``-``.
 
-    Returns whether it was a file. Raises InputError for a file that cannot be written.
+    Raises InputError for a file that cannot be written.
     """
     if output is None or output == STDOUT:
         write(content)
-        return False
-    write_all({output: content})
-    return True
+    else:
+        write_all({output: content})
 
 
 def write_report(file: str | None, told: Callable[[ReportForm], str]) -> None:
