@@ -102,6 +102,10 @@ class Answers(NamedTuple):
     holders: Mapping[str, Collection[int]]
     """For each factor that reaches neighbours, the messages that have it themselves."""
 
+    def holders_of(self, name: str) -> Collection[int]:
+        """The messages that have this factor themselves."""
+        return self.holders.get(name, self.factors[name])
+
     def certainty(self, positions: Iterable[int]) -> float:
         """How much of the question the best of these messages has, from 0 to 1.
 
@@ -123,8 +127,7 @@ class Answers(NamedTuple):
         told: defaultdict[str, float] = defaultdict(float)
         for name, factor in self.factors.items():
             if position in factor:
-                by = name if position in self.holders.get(name, factor) else _BESIDE
-                told[by] += factor[position]
+                told[name if position in self.holders_of(name) else _BESIDE] += factor[position]
         whole = max(1.0, sum(told.values()))
         return {by: given / whole for by, given in told.items()}
 
@@ -148,18 +151,19 @@ class Retrieval:
         of 0. Messages ``apart``, such as the question itself, are left out.
         """
         found = self.answers(question, now, apart=apart)
-        scores, holders = found.ranked(), found.holders
-        # messages with only their neighbours' score come last
-        own = {at for name, factor in found.factors.items() for at in holders.get(name, factor)}
+        scores = found.ranked()
+        own = set[int]().union(*map(found.holders_of, found.factors))
         least = min((score for at, score in scores.items() if at in own), default=1.0)
-        ranked = [(at, s if at in own else min(s, least)) for at, s in scores.items()]
-        ranked.sort(key=lambda entry: (-entry[1], entry[0] not in own))
-        sure = found.certainty(at for at, _ in ranked[:_FIRST])
+        # messages with only their neighbours' score come last
+        order = sorted(scores, key=lambda at: at not in own)
+        sure = found.certainty(order[:_FIRST])
         hits: list[Hit] = []
-        for position, score in ranked[:limit]:
-            share = sure * score / scores[position] if score else 0.0
+        for position in order[:limit]:
+            whole = scores[position]
+            score = sure * (whole if position in own else min(whole, least))
+            share = score / whole if whole else 0.0
             why = {by: share * given for by, given in found.why(position).items()}
-            hits.append(Hit(position, sure * score, why))
+            hits.append(Hit(position, score, why))
         return hits
 
     def answers(
