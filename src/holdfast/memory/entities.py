@@ -196,12 +196,6 @@ def importance(
     return beta * len(shared) / max(1, len(own)) + (1 - beta) * known
 
 
-def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
-    """The global importance of each entity: the share of the texts that name it."""
-    holders = Counter(entity for named in texts for entity in set(named))
-    return {entity: times / len(texts) for entity, times in holders.items()}
-
-
 @dataclass(frozen=True)
 class _Read:
     """A text and its entities, cached by ``_read``."""
@@ -306,18 +300,16 @@ def add_names(
 ) -> str:
     """The form, followed by as many of its missing names as fit, the shortest first.
 
-    The names in ``first`` come before shorter ones, other names before whole numbers, and single
-    capitalised words, which say little beside an output, come last. Of names that differ in their
-    numbers alone, a second one comes after the first of each other kind.
+    The names in ``first`` come before shorter ones. Of names that differ in their numbers alone, a
+    second one comes after the first of each other kind.
     """
     missing = [name for name in named if name not in form]
     alike = Counter[str]()
-    ranks: list[tuple[int, int, bool, int]] = []
+    ranks: list[tuple[bool, int, int]] = []
     for name in missing:
         label = named[name]
-        beside = 0 if name in first else 1 + (name.istitle() and name.isalpha())
-        shape = label if name[0].isdigit() else DIGITS.sub("0", label)
-        ranks.append((beside, alike[shape], name.isdigit(), len(label)))
+        shape = DIGITS.sub("0", label)
+        ranks.append((name not in first, alike[shape], len(label)))
         alike[shape] += 1
     order = sorted(range(len(missing)), key=ranks.__getitem__)
 

@@ -66,8 +66,6 @@ _JOINT = re.compile(r"(?<=[,;:)\]–—])(?=\s)|(?=\s[–—-]\s)")
 # characters below which a one-word sentence is left out; half kept .699 of the names in cold forms
 # instead of .697, and double .694
 _BRIEF = 20
-# share of the tokens of a form that an estimate of them has; .8 and .95 kept as many names
-_NEARLY = 0.9
 _FENCED = re.compile(
     r"^[ \t]{0,3}```[^\n]*\n(.*?)(?:^[ \t]{0,3}```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -182,36 +180,27 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
     least = max(of.share * room, min(owed, (1 - _SAID) * room))
     whole = sum(map(len, of.named.values())) + 2 * len(of.named)
 
-    def fitting(rate: float) -> tuple[list[int], float]:
-        """The statements that fit, and their tokens, of which a character has ``rate``."""
-        lacking = {name: listed / whole * (len(label) + 2) for name, label in of.named.items()}
-        left, spent = float(listed), 0.0
-        chosen: list[int] = []
-        missed = 0
-        for n in of.ranked:
-            said = of.said[n]
-            cost = rate * (len(said) + SEAM)
-            told = [name for name in lacking if name in said]
-            if is_scarce and not told and n not in of.decided:
-                continue
-            saved = sum(map(lacking.__getitem__, told))
-            if spent + cost > max(least, room - left + saved):
-                missed += 1
-                if missed > MISSES:
-                    break
-                continue
-            chosen.append(n)
+    lacking = {name: listed / whole * (len(label) + 2) for name, label in of.named.items()}
+    left, spent, missed = float(listed), 0.0, 0
+    kept: list[int] = []
+    for n in of.ranked:
+        said = of.said[n]
+        cost = rate * (len(said) + SEAM)
+        told = [name for name in lacking if name in said]
+        if is_scarce and not told and n not in of.decided:
+            continue
+        saved = sum(map(lacking.__getitem__, told))
+        if spent + cost <= max(least, room - left + saved):
+            kept.append(n)
             spent += cost
             left -= saved
             for name in told:
                 del lacking[name]
-        return chosen, spent
-
-    kept, guess = fitting(rate)
+        else:
+            missed += 1
+            if missed > MISSES:
+                break
     made = of.written(sorted(kept))
-    if kept and not _NEARLY <= count(made) / guess <= 1 / _NEARLY:
-        kept, _ = fitting(rate * (count(made) / guess))
-        made = of.written(sorted(kept))
     while len(kept) > 1 and count(made) > least and count(with_names(made, of.named)) > room:
         kept.pop()
         made = of.written(sorted(kept))
