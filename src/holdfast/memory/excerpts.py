@@ -12,7 +12,7 @@ from holdfast.text.question import scores_of, terms_of
 from holdfast.text.sentences import sentences
 from holdfast.text.words import NEGATIONS, STOP_WORDS, words
 
-from .entities import COURTESY, LETTERS
+from .entities import COURTESY
 from .messages import Remembered
 from .times import day_name
 
@@ -23,9 +23,6 @@ _READ = 60_000  # characters, a chapter, that are read sentence by sentence, in 
 # tool outputs that are searched for the answer, each at the cost of a search; dialogues, which have
 # none, tell the same with any number
 _MOST_CUT = 3
-# words of a row, and the value of a row of numbers without its table; half and double kept as much
-# of dialogues
-_ROW, _UNSPOKEN = 4, 0.3
 
 
 class Excerpt(NamedTuple):
@@ -148,17 +145,9 @@ def _cut(message: Remembered, body: str, room: Room) -> str:
         told = [("" if at - 1 in kept or not at else "… ") + pieces[at].strip() for at in kept]
         return " ".join(told if kept[-1] == len(pieces) - 1 else [*told, "…"])
 
-    weights = list(map(_readable, pieces))
-    ranked = ordered_texts(pieces, room.question, weights, decisions=False)
+    ranked = ordered_texts(pieces, room.question, decisions=False)
     chosen = choose(ranked, list(map(len, pieces)), joined, room.tokens, room.count)
     return joined(chosen) if chosen else ""
-
-
-def _readable(said: str) -> float:
-    """The value of a piece for a reader: a row of numbers means little without its table."""
-    tokens = said.split()
-    spoken = sum(map(bool, map(LETTERS.search, tokens)))
-    return 1.0 if len(tokens) < _ROW or 2 * spoken >= len(tokens) else _UNSPOKEN
 
 
 def _tokens(name: str, said: str, count: Count) -> int:
