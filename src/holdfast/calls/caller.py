@@ -2,6 +2,7 @@
 
 import asyncio
 from asyncio import gather
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -215,11 +216,10 @@ _BATCH = 100  # texts in one request: Gemini accepts no more, and others do
 
 @dataclass(eq=False)
 class _Share:
-    """One request: its texts, how many were sent for it, their tokens, and the calls."""
+    """One request: its texts, the tokens of those that were sent for it, and the calls."""
 
     texts: Sequence[str]
     ledger: CallRecords
-    sent: int = 0
     tokens: int = 0
     attempts: int = 0
     seconds: float = 0.0
@@ -246,19 +246,21 @@ class EmbeddingRound:
 
     async def answers(self) -> list[object]:
         """The answer to each request: its vectors, or the error of one of them."""
-        wanted = list(dict.fromkeys(text for share in self._shares for text in share.texts))
+        needed = [(text, share) for share in self._shares for text in share.texts]
+        wanted = list(dict(needed))
         found = await self._cache.embeddings.afind(list(map(self._key, wanted)))
-        pairs = zip(wanted, found, strict=True)
-        self._known.update((text, vector) for text, vector in pairs if vector is not None)
-        for share in self._shares:
-            for text in share.texts:
-                if text not in self._known and self._owners.setdefault(text, share) is share:
-                    share.sent += 1
+        for text, vector in zip(wanted, found, strict=True):
+            if vector is not None:
+                self._known[text] = vector
+        for text, share in needed:
+            if text not in self._known:
+                self._owners.setdefault(text, share)
+        sent = Counter(self._owners.values())
         missing = list(self._owners)
         await gather(
             *(self._fill(missing[at : at + _BATCH]) for at in range(0, len(missing), _BATCH))
         )
-        return list(map(self._settled, self._shares))
+        return [self._settled(share, sent[share]) for share in self._shares]
 
     async def _fill(self, texts: Sequence[str]) -> None:
         """Get the vectors; if a batch is refused, each of its requests is sent alone.
@@ -280,14 +282,10 @@ class EmbeddingRound:
     async def _vectors(self, texts: Sequence[str], first: _Share) -> object:
         sizes = list(map(self._count, texts))
         whole = sum(sizes)
-
-        def measure(_: object) -> Mapping[str, int]:
-            return {"input_tokens": whole}
-
         request = Request(
             partial(self._line.provider.embed, list(map(encodable, texts))),
             partial(checked, texts=len(texts), who=self._line.name),
-            measure,
+            lambda _: {"input_tokens": whole},
             whole,
         )
         rows, told = await self._line.ask(request, first.ledger)
@@ -301,7 +299,7 @@ class EmbeddingRound:
         await self._cache.embeddings.akeep(dict(vectors))
         return rows
 
-    def _settled(self, share: _Share) -> object:
+    def _settled(self, share: _Share, sent: int) -> object:
         found: list[Any] = [self._known[text] for text in share.texts]
         fault = next((each for each in found if isinstance(each, HoldfastError)), None)
         fault = fault or different_lengths(found, self._line.name)
@@ -309,9 +307,9 @@ class EmbeddingRound:
         share.ledger.calls.append(
             self._line.called(
                 tokens,
-                counted=share.sent > 0,
+                counted=sent > 0,
                 items=len(found),
-                cached=0 if fault else len(found) - share.sent,
+                cached=0 if fault else len(found) - sent,
                 attempts=share.attempts,
                 seconds=share.seconds,
                 cost=price.of(tokens, 0) if price else None,

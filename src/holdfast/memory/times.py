@@ -33,9 +33,12 @@ _CLOCK = re.compile(
     r"?(?P<half>[ap])\.?m\b)?",
     re.IGNORECASE,
 )
-_NUMBERS = "zero one two three four five six seven eight nine ten".split()
+_COUNTS = {"a": 1, "an": 1} | {
+    name: number
+    for number, name in enumerate("zero one two three four five six seven eight nine ten".split())
+}
 _RELATIVE = re.compile(
-    rf"\b(?:(?P<count>\d{{1,3}}|an?|{'|'.join(_NUMBERS)}|a few|several|couple of)"
+    rf"\b(?:(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)}|a few|several|couple of)"
     r" (?P<many>day|week|month|year)s? (?:ago|back|earlier)"
     rf"|(?P<which>last|past|previous|this) (?P<unit>week|month|year|weekend|night"
     rf"|{'|'.join(_WEEKDAYS)})"
@@ -148,8 +151,7 @@ def _first_day(text: str, now: float | None) -> float | None:
 def _relative(match: re.Match[str], now: float) -> Period:
     if match["count"]:
         word, unit = match["count"].lower(), _LENGTH[match["many"].lower()] * DAY
-        known = {"a": 1, "an": 1} | {name: number for number, name in enumerate(_NUMBERS)}
-        middle = now - unit * (int(word) if word.isdigit() else known.get(word, 3))
+        middle = now - unit * (int(word) if word.isdigit() else _COUNTS.get(word, 3))
         return Period(middle - unit / 2, middle + unit / 2)
     today, day = now - now % DAY, _date(now)
     word = (match["word"] or match["unit"] or match["weekday"]).lower()

@@ -62,8 +62,7 @@ class WordVectors:
         start = end - len(vectors)
         if end > len(rows) or width > rows.shape[1]:
             # rows that were made before a word was known are zeros
-            self._rows = np.zeros((2 * end, width), np.float32)
-            self._rows[:start, : rows.shape[1]] = rows[:start]
+            self._rows = np.pad(rows[:start], ((0, 2 * end - start), (0, width - rows.shape[1])))
         self._rows[start:end] = vectors
 
     def nearest(self, text: str, limit: int) -> Mapping[int, float]:
