@@ -144,13 +144,12 @@ class Lru(Generic[V]):
         """Keep the values, and drop the oldest beyond the capacity."""
         self._load()
         with self._lock:
-            for key, value in values.items():
-                self._entries[key] = value
+            self._entries.update(values)
+            for key in values:
                 self._entries.move_to_end(key)
-            gone: set[str] = set()
-            while len(self._entries) > self.capacity:
-                gone.add(self._entries.popitem(last=False)[0])
-            order = json.dumps(list(self._entries))
+            excess = len(self._entries) - self.capacity
+            gone = {self._entries.popitem(last=False)[0] for _ in range(excess)}
+            order = list(self._entries)
         if self._store is None:
             return
         kept = {
@@ -158,7 +157,7 @@ class Lru(Generic[V]):
             for key, value in values.items()
             if key not in gone
         }
-        set_all(self._store, {**kept, self._place: order})
+        set_all(self._store, {**kept, self._place: json.dumps(order)})
         for key in gone:
             settled(self._store.delete(f"{self._place}:{key}"))
 

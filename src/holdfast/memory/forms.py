@@ -176,8 +176,7 @@ def short_form(of: Short, text: str, level: int, count: Count) -> str:
     room = most if listed > (1 - of.share) * usual else usual
     is_scarce = KEPT[level] * listed > (1 - of.share) * room
     rate = size / max(1, len(text))
-    owed = rate * sum(len(of.said[n]) for n in of.decided)
-    least = max(of.share * room, min(owed, (1 - _SAID) * room))
+    least = of.share * room
     whole = sum(map(len, of.named.values())) + 2 * len(of.named)
 
     lacking = {name: listed / whole * (len(label) + 2) for name, label in of.named.items()}
