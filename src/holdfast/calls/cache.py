@@ -18,6 +18,7 @@ from holdfast.model_usage import CacheFigures, CacheStatistics
 from holdfast.stores import open_store
 from holdfast.stores.protocols import as_store_errors, check_unlocked, set_all, settled
 from holdfast.text.keyed import digest
+from holdfast.text.similarity import Vector
 
 from .event_loop import in_thread
 
@@ -186,9 +187,6 @@ class Lru(Generic[V]):
         if self._store is not None:
             for key in [self._place, *(f"{self._place}:{key}" for key in keys)]:
                 settled(self._store.delete(key))
-
-
-Vector = Sequence[float]
 
 
 class CompressionCache:

@@ -21,9 +21,10 @@ from holdfast.providers import name_of, provider_of
 from holdfast.providers.prices import price_of
 from holdfast.providers.vendor import TransientError, VendorModel
 from holdfast.telemetry import traced_call
+from holdfast.text.similarity import Vector
 from holdfast.text.visible import encodable, fault_line
 
-from .cache import CompressionCache, Vector, key_of
+from .cache import CompressionCache, key_of
 from .event_loop import in_thread
 from .lineup import CallLimits, Lineup
 

@@ -12,7 +12,6 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, pairwise
-from operator import itemgetter
 from typing import NamedTuple
 
 from holdfast.text.memo import Memo
@@ -119,8 +118,8 @@ class Answers(NamedTuple):
         """The scores by position, the best first; of equal scores the earlier message first."""
         factors = self.factors.values()
         scores = {at: sum(factor.get(at, 0.0) for factor in factors) for at in self.messages}
-        best = sorted(scores.items(), key=itemgetter(1), reverse=True)  # stable: the earlier first
-        return {position: min(score, 1.0) for position, score in best}
+        best = sorted(scores, key=scores.__getitem__, reverse=True)  # stable: the earlier first
+        return {at: min(scores[at], 1.0) for at in best}
 
     def why(self, position: int) -> dict[str, float]:
         """The share of each factor in the message's score."""
@@ -458,14 +457,14 @@ def _names(text: str, speakers: Sequence[str]) -> dict[str, set[str]]:
 
 def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
     """The quoted phrases, identifiers and dates of a question, by weight."""
-    found: dict[str, Exact] = {}
+    quoted = {day.lower(): True for day in days}
     for term in terms_of(plain):
         if not term.plain and term.weight >= IDENTIFIER:
             needle = term.needle.removesuffix("'s").removesuffix("’s")
-            quoted = term.weight >= PHRASE
-            if quoted or _is_name(needle):
-                found[needle] = Exact(needle, " ".join(words(needle)), quoted)
-    return (*found.values(), *[Exact(day.lower(), " ".join(words(day)), True) for day in days])
+            is_phrase = term.weight >= PHRASE
+            if is_phrase or _is_name(needle):
+                quoted[needle] = is_phrase
+    return tuple(Exact(one, " ".join(words(one)), each) for one, each in quoted.items())
 
 
 def _is_name(needle: str) -> bool:

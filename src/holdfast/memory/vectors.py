@@ -84,8 +84,13 @@ class WordVectors:
     def to_bytes(self) -> bytes:
         """Everything that was added, without the words' vectors, which can be computed again."""
         width = self._rows.shape[1]
-        told = {"positions": self._positions, "holders": self._holders, "width": width}
-        head = json.dumps({**told, "changes": self.changes}).encode()
+        told = {
+            "positions": self._positions,
+            "holders": self._holders,
+            "width": width,
+            "changes": self.changes,
+        }
+        head = json.dumps(told).encode()
         head = head.ljust(-(-len(head) // _ALIGNED) * _ALIGNED)
         rows = self._rows[: len(self._positions)]
         return len(head).to_bytes(_ALIGNED, "little") + head + rows.tobytes()

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import groupby
 from math import log, sqrt
 
 from holdfast.selection import ordered_texts
@@ -86,13 +85,9 @@ class Extractive:
         Sentences of an earlier summary count like the others. They are those of the quoted lines,
         or of the whole prompt if it quotes nothing; each is told once, a long one cut.
         """
-        runs = groupby(prompt.splitlines(), key=lambda line: line.startswith(_QUOTED))
-        quoted = [
-            "\n".join(line.removeprefix(_QUOTED) for line in lines)
-            for is_quoted, lines in runs
-            if is_quoted
-        ]
-        said = (each.strip() for text in quoted or [prompt] for each in sentences(text))
+        lines = prompt.splitlines()
+        quoted = [line.removeprefix(_QUOTED) for line in lines if line.startswith(_QUOTED)]
+        said = map(str.strip, sentences("\n".join(quoted or lines)))
         pieces = list(dict.fromkeys(_cut(sentence) for sentence in said if sentence))
         room = max_tokens * _CHARACTERS_A_TOKEN
         chosen: list[int] = []
