@@ -225,19 +225,17 @@ def _read(text: str) -> _Read:
     said = HEAD.sub("", text.replace("\\n", "\n").replace('\\"', '"'))
     told = sentences(said)
     named, found = _names(said, told), find(said)
-    spoken = Counter(name for _, name in named)
-    inside = {word for name in spoken for word in name.split()}
-    kinds = {one.text: one.kind for one in found if one.text not in inside}
-    exact = Counter(one.text for one in found if one.text in kinds)
     starts = [start for start, _ in named]
     ends = [0, *(start + len(name) for start, name in named)]
     outside = [one for one in found if one.start >= ends[bisect_right(starts, one.start)]]
+    spoken = Counter(name for _, name in named)
+    exact = Counter((one.text, one.kind) for one in outside if one.text not in spoken)
     return _Read(
         said,
         tuple(accumulate(map(len, told))),
         (
             *(Entity(name, "name", often) for name, often in spoken.most_common()),
-            *(Entity(one, kinds[one], often) for one, often in exact.most_common()),
+            *(Entity(*one, often) for one, often in exact.most_common()),
         ),
         frozenset(one.text for one in found if not one.text.isdigit()),
         tuple(sorted([*named, *((one.start, one.text) for one in outside)])),
