@@ -37,6 +37,7 @@ _COUNTS = {"a": 1, "an": 1} | {
     name: number
     for number, name in enumerate("zero one two three four five six seven eight nine ten".split())
 }
+"""The number that a word counts."""
 _RELATIVE = re.compile(
     rf"\b(?:(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)}|a few|several|couple of)"
     r" (?P<many>day|week|month|year)s? (?:ago|back|earlier)"
