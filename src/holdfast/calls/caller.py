@@ -283,10 +283,14 @@ class EmbeddingRound:
     async def _vectors(self, texts: Sequence[str], first: _Share) -> object:
         sizes = list(map(self._count, texts))
         whole = sum(sizes)
+
+        def measure(_: object) -> Mapping[str, int]:
+            return {"input_tokens": whole}
+
         request = Request(
             partial(self._line.provider.embed, list(map(encodable, texts))),
             partial(checked, texts=len(texts), who=self._line.name),
-            lambda _: {"input_tokens": whole},
+            measure,
             whole,
         )
         rows, told = await self._line.ask(request, first.ledger)
