@@ -396,12 +396,31 @@ def test_what_failed_is_named_though_the_names_are_long():
         "TestCommit_Shadow_Preserved_When_Active_Session_Exists_In_The_Branch",
         "TestCommit_EndedSession_Condenses_Everything_That_Was_Touched_By_It",
     ]
+    passed = [*failed, "TestCommit_Of_A_Session_That_Ended_Is_Written_To_Its_Own_Branch"]
     lines = [
         *(f"--- FAIL: {name} (0.0{n}s)" for n, name in enumerate(failed)),
         *(f"09:14:{n:02} INFO saved the checkpoint {n} of session {n % 3}" for n in range(60)),
-        *(f"09:15:{n:02} INFO wrote {name} to its own file" for n, name in enumerate(failed)),
+        *(f"09:15:{n:02} INFO wrote {name} to its own file" for n, name in enumerate(passed)),
     ]
     told = Log().read("\n".join(lines)).pieces
 
     assert f"×2 --- FAIL: {'|'.join(failed)} (…s)" in [piece.text for piece in told]
-    assert any(piece.text.startswith("×2 wrote TestCommit_… to") for piece in told)
+    assert any(piece.text.startswith("×3 wrote TestCommit_… to") for piece in told)
+
+
+def test_columns_between_bars_are_a_head_and_hexadecimal_numbers_are_values():
+    lines = [
+        f"2031-04-02 08:00:{n % 60:02}.417|{'WARN' if n % 9 == 0 else 'INFO'}|depot.{part}|5120|"
+        f"{said} {n * 977:#010x} of the shift"
+        for n in range(200)
+        for part, said in (("gate", "opened for truck"), ("crane", "lifted pallet"))
+    ]
+    told = [piece.text for piece in Log().read("\n".join(lines)).pieces[1:7]]
+    assert told == [
+        "depot.gate:",
+        " ×23 WARN: opened for truck … of the shift",
+        " ×177 opened for truck … of the shift",
+        "depot.crane:",
+        " ×23 WARN: lifted pallet … of the shift",
+        " ×177 lifted pallet … of the shift",
+    ]

@@ -34,9 +34,9 @@ _STATES = 3
 # double told as many
 _OF_A_STATE = 5
 _FEW = 12  # alternating words at one place that are all shown; half and double read logs alike
-# characters of them, so that they and the rest are a line; half and double kept as much of real
-# logs
-_MOST_LISTED = 90
+# characters of them; with 90, .887 of the kinds of eleven systems' logs are told in 2,000 tokens
+# instead of .907, and with 360 as many
+_MOST_LISTED = 180
 # characters of numbers that are listed: three or four, more of which say less; half and double kept
 # as much of real logs
 _SHORT = 12
@@ -58,7 +58,7 @@ _ENDS = frozenset({"time", "level", "tag", "bar"})
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _FIELD = re.compile(r"\[[^\]\n]{0,160}\][^\s|]*|[^\s|]+|\|")
-_GLUED = re.compile(r"^(?:\S+ )?\S*\d[;,]\S+", re.MULTILINE)
+_GLUED = re.compile(r"^(?:\S+ )?\S*\d[;,|]\S+", re.MULTILINE)
 """The first or second field of a line, if columns stand in it without spaces between them."""
 _DELIMITER = re.compile(r";(?=\S)|(?<=\d),(?=[^\W\d_])")
 _BRACKETS = re.compile(r"^\[[^\]\n]{0,160}\](?=\[)(?:\[[^\]\n]{0,160}\])+", re.MULTILINE)
@@ -87,8 +87,8 @@ _TAG = re.compile(
 )
 # both begin with one set, so that the search can skip to it
 _HEX = re.compile(
-    r"[0-9a-fA-F](?<![^\W_].)(?!(?<=[A-F])\d{1,4}(?![^\W_]))"  # no code, as E0308
-    r"(?:(?<=\d)|(?=[a-fA-F:-]{0,40}\d))[0-9a-fA-F]+(?:[:-]+[0-9a-fA-F]{2,})*(?![^\W_])"
+    r"[0-9a-fA-F](?<![^\W_].)(?:(?<=0)[xX][0-9a-fA-F]+|(?!(?<=[A-F])\d{1,4}(?![^\W_]))"  # E0308
+    r"(?:(?<=\d)|(?=[a-fA-F:-]{0,40}\d))[0-9a-fA-F]+(?:[:-]+[0-9a-fA-F]{2,})*)(?![^\W_])"
 )
 _NUMBER = re.compile(
     r"[-+\dMTWFSJAOND](?:(?<![a-zA-Z\d].)(?:(?<=\d)\d*|(?<=[-+])\d+)(?:[.,:/_+-]+\d+)*|(?<=\d)\d*"
@@ -174,6 +174,11 @@ class Head(NamedTuple):
     place: int = 0
 
 
+def _parted(glued: re.Match[str]) -> str:
+    """Columns with a space behind each; between bars, all but the last are told as components."""
+    return _DELIMITER.sub(r"\g<0> ", glued[0].replace("|", ": "))
+
+
 class Layout:
     """The lines, and the classes of their columns up to the last time, level or component."""
 
@@ -182,7 +187,7 @@ class Layout:
         text = _UNPRINTABLE.sub("\ufffd", text)
         self.whole = text.removesuffix("\n").split("\n")
         """The lines without byte-order mark, carriage returns and colours."""
-        text = _GLUED.sub(lambda found: _DELIMITER.sub(r"\g<0> ", found[0]), text)
+        text = _GLUED.sub(_parted, text)
         text = _BRACKETS.sub(lambda found: found[0].replace("][", "] ["), text)
         self.lines = text.removesuffix("\n").split("\n")
         """These lines, with a space behind each column."""
@@ -252,7 +257,7 @@ class Layout:
                 break
             if name == "level":
                 level = field
-            elif name == "tag" and (field[0] != "[" or not tag) and any(map(str.isalnum, field)):
+            elif name == "tag" and (field[0] != "[" or not tag) and any(map(str.isalpha, field)):
                 tag, place = field, fields
             elif name == "bar":  # behind the component
                 tag, place = before, fields - 1
