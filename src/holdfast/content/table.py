@@ -202,6 +202,8 @@ def _read(lines: Lines, delimiter: str) -> Grid | None:
                     return None
                 cells.append(row)
                 raw.append("\n".join(lines[start : reader.line_num]))
+                if len(cells) == SAMPLE and not _regular(cells):
+                    return None
             start = reader.line_num
     except csv.Error:
         if not cells or len(lines) - start > _MOST_CUT:
