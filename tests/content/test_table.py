@@ -17,7 +17,7 @@ count = counter_for("o200k_base").count
 
 def cells(text: str) -> object:
     found = grid(text)
-    return found.cells if found else text
+    return (found.headed, found.cells) if found else text
 
 
 class TestTable(ContentContract):
@@ -186,9 +186,10 @@ def test_a_table_keeps_its_header_at_any_size_and_budget(form, rows, share):
         lambda text: f"{text}\ntotal,12",
         lambda text: f"{text}\n17 rows in set (0.01 sec)",
         lambda text: f"```csv\n{text}\n```",
+        lambda text: f"Result of the query:\n\n{text}",
         lambda text: text.replace("dark", f'"{"a long story, " * 12}"'),
     ],
-    ids=["cut off within quotes", "a total", "a foot", "a fence", "long cells"],
+    ids=["cut off within quotes", "a total", "a foot", "a fence", "an announcement", "long cells"],
 )
 def test_a_small_table_with_something_odd_is_still_a_table(odd):
     text = odd(_table(",", 17))
@@ -204,6 +205,15 @@ def test_cells_behind_a_comma_and_a_space_are_a_table_where_a_column_has_numbers
     assert not Table().recognises(
         "\n".join(["Well, then, so", *(f"a{n}, green, and more" for n in range(9))])
     )
+
+
+def test_rows_without_a_header_are_a_table_where_a_column_has_numbers():
+    rows = [f"{n * 7},item-{n},{'paid' if n % 5 else 'refused'}" for n in range(40)]
+    text = "\n".join(rows)
+    assert Table().recognises(text)
+    made = shrink(text, 60, "what was refused?")
+    assert "35,item-5,refused" in made
+    assert all(line in rows or line.startswith("… ") for line in made.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -175,8 +175,9 @@ class Head(NamedTuple):
 
 
 def _parted(glued: re.Match[str]) -> str:
-    """Columns with a space behind each; between bars, all but the last are told as components."""
-    return _DELIMITER.sub(r"\g<0> ", glued[0].replace("|", ": "))
+    """Columns with a space behind each; between bars and after a time, they are components."""
+    found = glued[0].replace("|", ": ") if _CLOCK.search(glued[0]) else glued[0]  # else data
+    return _DELIMITER.sub(r"\g<0> ", found)
 
 
 class Layout:

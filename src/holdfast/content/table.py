@@ -17,7 +17,7 @@ from holdfast.text.sentences import GUTTER
 from holdfast.text.words import unfenced
 
 from .events import events_of
-from .lossy import FEWEST, SAMPLE, Lines, LossyKind, mostly, rows
+from .lossy import FEWEST, MOSTLY, SAMPLE, Lines, LossyKind, mostly, rows
 from .structured import facts
 
 Style: TypeAlias = Literal["delimited", "ruled", "aligned"]
@@ -47,19 +47,23 @@ _is_number = re.compile(r"\s*[-+]?[$€£]?\d[\d.,]{0,20}%?\s*").fullmatch
 
 
 class Table(LossyKind):
-    """Rows under a header."""
+    """Rows, mostly under a header."""
 
     name = "table"
     takes_apart = True
     least = _MOSTLY
 
     def share(self, text: str) -> float:
-        """The share of rows with as many cells as the header; 0 without rows."""
+        """The share of rows with as many cells as the header; 0 without rows.
+
+        It is less without a header, so that another kind that fits as well comes first.
+        """
         found = grid(text)
         if found is None:
             return 0.0
         width, rows = len(found.cells[0]), found.rows
-        return sum(len(row) == width for row in rows) / len(rows)
+        share = sum(len(row) == width for row in rows) / len(rows)
+        return share if found.headed else MOSTLY * share
 
     def compact(self, text: str) -> str | None:
         """The table without padding; None for delimited cells, and if that saves nothing."""
@@ -76,10 +80,10 @@ class Table(LossyKind):
     def heading(self, text: str) -> str:
         """The header, without which a row further down cannot be read."""
         found = grid(text)
-        return found.raw[0] if found else ""
+        return found.raw[0] if found and found.headed else ""
 
     def read(self, text: str) -> Reading:
-        """The header, and under it each row; parts of a long row are under its first.
+        """The header, if any, and under it each row; parts of a long row are under its first.
 
         Rows of events under a header are told as a log.
         """
@@ -92,7 +96,10 @@ class Table(LossyKind):
 def _records(found: Grid) -> list[Value]:
     """The rows as records; none if not every cell has a name of its own."""
     names, rows = found.cells[0], found.rows
-    if len({*names}) < len(names) or any(len(row) > len(names) for row in rows):
+    is_announced = "\n" in found.raw[0]
+    if not found.headed or is_announced or len({*names}) < len(names):
+        return []
+    if any(len(row) > len(names) for row in rows):
         return []
     return [dict(zip(names, row, strict=False)) for row in rows]
 
@@ -101,13 +108,15 @@ def _pieces(found: Grid) -> Iterator[Piece]:
     lines = found.raw
     if found.style != "delimited":
         lines = list(map(_between(found).join, found.cells))
-    yield Piece(lines[0], 0, 0)
-    number = 1
-    for place, line in enumerate(lines[1:]):
-        above = 0
+    number, header = 0, -1
+    if found.headed:
+        yield Piece(lines[0], 0, 0)
+        number, header = 1, 0
+    for place, line in enumerate(lines[number:]):
+        above = header
         for part in clauses(line):
             yield Piece(part, place, 1, facts(part, line), above)
-            above = above or number
+            above = number if above == header else above
             number += 1
 
 
@@ -121,16 +130,17 @@ def _between(found: Grid) -> str:
 
 
 class Grid(NamedTuple):
-    """The cells of each row, of which the first is the header, and its original line."""
+    """The cells of each row, of which the first may be a header, and its original line."""
 
     style: Style
     cells: list[list[str]]
     raw: list[str]
+    headed: bool = True
 
     @property
     def rows(self) -> list[list[str]]:
         """The rows under the header."""
-        return self.cells[1:]
+        return self.cells[1:] if self.headed else self.cells
 
 
 @Memo  # since it is recognised before it is read
@@ -142,7 +152,13 @@ def grid(text: str) -> Grid | None:
     sample = [line for line in lines[:SAMPLE] if line.strip()]
     if len(lines) < FEWEST or not sample:
         return None
-    return _ruled(lines, sample) or _delimited(lines, sample) or _aligned(lines)
+    return (
+        _ruled(lines, sample)
+        or _delimited(lines, sample)
+        or _announced(lines, sample)
+        or _aligned(lines)
+        or _delimited(lines, sample, headed=False)
+    )
 
 
 def _is_rule(line: str) -> bool:
@@ -166,15 +182,25 @@ def _barred(line: str) -> list[str]:
     return cells[1:-1] if framed and len(cells) > 2 and not cells[-1] else cells
 
 
-def _delimited(lines: Lines, sample: Lines) -> Grid | None:
-    """Cells between delimiters; if these are unlikely, a column must be of numbers."""
+def _delimited(lines: Lines, sample: Lines, *, headed: bool = True) -> Grid | None:
+    """Cells between delimiters; without a header, a column must be of numbers."""
     for delimiter in _DELIMITERS:
         if sample[0].count(delimiter) and (likely := _plausible(sample, delimiter)) is not None:
-            found = _read(lines, delimiter)
+            found = _read(lines, delimiter, headed=headed)
             columns = zip(*found.rows[:SAMPLE], strict=False) if found else ()
-            if found and (likely or any(mostly(each, _is_number, _REGULAR) for each in columns)):
+            sure = likely and headed
+            if found and (sure or any(mostly(each, _is_number, _REGULAR) for each in columns)):
                 return found
     return None
+
+
+def _announced(lines: Lines, sample: Lines) -> Grid | None:
+    """A table below a line that announces it; that line stays with the header."""
+    if len(sample) < FEWEST or not sample[0].rstrip().endswith(":"):
+        return None
+    start = lines.index(sample[1], lines.index(sample[0]) + 1)
+    found = _delimited(lines[start:], sample[1:])
+    return found and found._replace(raw=["\n".join([*lines[:start], found.raw[0]]), *found.raw[1:]])
 
 
 def _plausible(sample: Lines, delimiter: str) -> bool | None:
@@ -190,7 +216,7 @@ def _plausible(sample: Lines, delimiter: str) -> bool | None:
     return delimiter == "\t" or usual > 2 or spaced * 2 < usual * len(sample)
 
 
-def _read(lines: Lines, delimiter: str) -> Grid | None:
+def _read(lines: Lines, delimiter: str, *, headed: bool) -> Grid | None:
     cells: list[list[str]] = []
     raw: list[str] = []
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
@@ -198,19 +224,24 @@ def _read(lines: Lines, delimiter: str) -> Grid | None:
     try:
         for row in reader:
             if row:
-                if not cells and not _is_header(row):
+                if headed and not cells and not _is_header(row):
                     return None
                 cells.append(row)
                 raw.append("\n".join(lines[start : reader.line_num]))
-                if len(cells) == SAMPLE and not _regular(cells):
-                    return None
+                if len(cells) == SAMPLE and not _are_rows(cells, headed=headed):
+                    return None  # before all others are read
             start = reader.line_num
     except csv.Error:
         if not cells or len(lines) - start > _MOST_CUT:
             return None
         cells.append(lines[start].split(delimiter))  # the text was truncated within quotes
         raw.append("\n".join(lines[start:]))
-    return Grid("delimited", cells, raw) if _regular(cells) else None
+    return Grid("delimited", cells, raw, headed) if _are_rows(cells, headed=headed) else None
+
+
+def _are_rows(cells: Sequence[Sequence[str]], *, headed: bool) -> bool:
+    """Whether the lines are rows; two cells without a header may be a line's number and text."""
+    return _regular(cells) and (headed or len(cells[0]) > 2)
 
 
 def _regular(cells: Sequence[Sequence[str]]) -> bool:
