@@ -344,7 +344,8 @@ class Candidates:
     def _answers(self, pieces: Sequence[Piece], question: str, share: float) -> Valued:
         """What the pieces are worth as an answer.
 
-        If nearly all are of one text that the user asks about, they are valued as in a single text.
+        If nearly all are of one text, kinds of event count as in a single text, and so does an
+        answer, if the user asks about it.
         """
         sizes = defaultdict[int, float](float)
         for candidate, cost in zip(self.found, self.costs, strict=True):
@@ -352,7 +353,8 @@ class Candidates:
         is_of_one = max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
         alone = is_of_one and any(newest.is_users_words for newest in self.events[-1:])
         weights = table()
-        best, kinds = (weights.asked, 1.0) if alone else (share, weights.among_others)
+        best = weights.asked if alone else share
+        kinds = 1.0 if is_of_one else weights.among_others
         return valued(pieces, self._under, question, best, kinds, alone=alone)
 
     def _worth_beside(self, among: Collection[int]) -> dict[str, float]:
