@@ -410,7 +410,7 @@ def test_what_failed_is_named_though_the_names_are_long():
 
 def test_columns_between_bars_are_a_head_and_hexadecimal_numbers_are_values():
     lines = [
-        f"2031-04-02 08:00:{n % 60:02}.417|{'WARN' if n % 9 == 0 else 'INFO'}|depot.{part}|5120|"
+        f"2031-04-02 08:00:{n % 60:02}.417|{'WARN' if n % 9 == 0 else 'INFO '}|depot.{part}|5120|"
         f"{said} {n * 977:#010x} of the shift"
         for n in range(200)
         for part, said in (("gate", "opened for truck"), ("crane", "lifted pallet"))
@@ -418,9 +418,16 @@ def test_columns_between_bars_are_a_head_and_hexadecimal_numbers_are_values():
     told = [piece.text for piece in Log().read("\n".join(lines)).pieces[1:7]]
     assert told == [
         "depot.gate:",
-        " ×23 WARN: opened for truck … of the shift",
+        " ×23 WARN opened for truck … of the shift",
         " ×177 opened for truck … of the shift",
         "depot.crane:",
-        " ×23 WARN: lifted pallet … of the shift",
+        " ×23 WARN lifted pallet … of the shift",
         " ×177 lifted pallet … of the shift",
     ]
+
+
+def test_rows_of_data_between_bars_are_no_log_for_a_time_in_a_later_column():
+    rows = [
+        f"{n * 1.7:.2f}|10.0.0.{n % 9}|{n % 7}|2031-04-02T09:{n % 60:02}:00|1001" for n in range(90)
+    ]
+    assert recognise("\n".join(rows)).name == "table"

@@ -233,3 +233,15 @@ def test_a_bar_behind_a_backslash_is_one_of_its_cell():
     found = grid(f"| id | of | twice |\n|---|---|---|\n{rows}")
     assert found is not None
     assert found.cells[4] == ["3", "a \\| b", "6"]
+
+
+def test_a_heading_of_two_words_is_one_column_also_where_few_rows_have_more_than_one():
+    names = ["UNIT", "STATE", "MISHAPS", "AGE", "NOMINATED DOCK", "PERMIT GATES"]
+    cells = [
+        names,
+        *([f"crane-{n * 7919}", "Idle", "0", f"{n}m", "none", "none"] for n in range(9)),
+    ]
+    rows = ["".join(cell.ljust(17) for cell in row).rstrip() for row in cells]
+    found = grid("\n".join(rows))
+    assert found is not None
+    assert found.cells[0] == names

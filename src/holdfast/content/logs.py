@@ -58,8 +58,10 @@ _ENDS = frozenset({"time", "level", "tag", "bar"})
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _FIELD = re.compile(r"\[[^\]\n]{0,160}\][^\s|]*|[^\s|]+|\|")
-_GLUED = re.compile(r"^(?:\S+ )?\S*\d[;,|]\S+", re.MULTILINE)
-"""The first or second field of a line, if columns stand in it without spaces between them."""
+_GLUED = re.compile(r"^(?:\S+ )?\S*\d[;,|]\S+(?: +\|\S+)*", re.MULTILINE)
+"""The first or second field of a line, if columns stand in it without spaces between them.
+
+Behind a bar a column may be padded."""
 _DELIMITER = re.compile(r";(?=\S)|(?<=\d),(?=[^\W\d_])")
 _BRACKETS = re.compile(r"^\[[^\]\n]{0,160}\](?=\[)(?:\[[^\]\n]{0,160}\])+", re.MULTILINE)
 """Columns in brackets at the beginning of a line, without spaces between them."""
@@ -175,8 +177,12 @@ class Head(NamedTuple):
 
 
 def _parted(glued: re.Match[str]) -> str:
-    """Columns with a space behind each; between bars and after a time, they are components."""
-    found = glued[0].replace("|", ": ") if _CLOCK.search(glued[0]) else glued[0]  # else data
+    """Columns with a space behind each; behind bars and a time in front, they are components."""
+    columns = list(map(str.rstrip, glued[0].split("|")))
+    found = glued[0]
+    if any(map(_CLOCK.search, columns[:2])):  # else it is a row of data
+        parted = [f"{each} " if is_level(each) else f"{each}: " for each in columns[:-1]]
+        found = "".join([*parted, columns[-1]])
     return _DELIMITER.sub(r"\g<0> ", found)
 
 

@@ -463,7 +463,7 @@ def _exact(plain: str, days: Sequence[str]) -> tuple[Exact, ...]:
             needle = term.needle.removesuffix("'s").removesuffix("’s")
             is_phrase = term.weight >= PHRASE
             if is_phrase or _is_name(needle):
-                quoted[needle] = is_phrase
+                quoted.setdefault(needle, is_phrase)  # a date stays one
     return tuple(Exact(one, " ".join(words(one)), each) for one, each in quoted.items())
 
 
