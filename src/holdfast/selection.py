@@ -93,8 +93,8 @@ class WeightTable(NamedTuple):
     asked: float
     """The value of the best answer to the caller's question."""
     beside: float
-    """The value of what stands beside an answer, as a multiple of the answer's. A question about a
-    record names little of it."""
+    """The value of what stands beside an answer, as a multiple of the answer's, if the answer has
+    all of the question. A question about a record names little of it."""
     among_others: float
     """The value of an event's kind in a conversation, as a share of its value in a single text."""
     implied: float
@@ -460,7 +460,6 @@ def valued(
         told.extend(said)
         worth.update(said)
     near = _beside(pieces, under, answers) if alone else [0.0] * len(pieces)
-    # the less of the question the best answer has, the less its neighbours are about it
     beside = share * weights.beside * answered
     return Valued(tells, worth, [beside * each for each in near])
 
