@@ -63,6 +63,26 @@ def test_so_does_a_package_in_an_archive(tmp_path, monkeypatch):
     assert SHELF.names() == ["oval", "round", "square"]
 
 
+def test_what_a_package_brings_to_a_group_that_nothing_reads_any_more_is_told(
+    tmp_path, monkeypatch
+):
+    info = tmp_path / "grammars_of_others-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: grammars-of-others\nVersion: 1.0\n"
+    )
+    (info / "entry_points.txt").write_text("[holdfast.grammars]\nada = grammars_of_others:ada\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    told = (
+        "nothing reads 'ada' of the entry point group holdfast.grammars any more; give a "
+        "shape in holdfast.shapes"
+    )
+    with pytest.warns(DeprecationWarning, match=told):
+        assert Registry("shape", "shapes", "square math:sqrt", formerly=("grammars",)).names() == [
+            "square"
+        ]
+
+
 def test_a_name_is_known_by_the_table_by_an_alias_or_by_an_installed_package(monkeypatch):
     registry = Registry("fruit", "fruits", "apple x:Apple", "pomme apple")
     monkeypatch.setattr(Registry, "_outside", lambda _: [SimpleNamespace(name="pear")])

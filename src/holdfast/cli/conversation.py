@@ -238,7 +238,8 @@ def restore_command(file: str, output: str | None) -> None:
     with within(file):
         result = result_in(document, "give the file that `holdfast compress --result FILE` wrote")
         content = json_bytes(restore(result), indent=2)
-    write_to(output, content)
+    if write_to(output, content):
+        note(f"The original messages are in {output}.\n")
 
 
 @click.command("count")

@@ -295,15 +295,16 @@ def write_json(value: object) -> None:
     write(json.dumps(value, indent=2) + "\n")
 
 
-def write_to(output: str | None, content: bytes) -> None:
+def write_to(output: str | None, content: bytes) -> bool:
     """Write to the file ``output``, or to standard output for None and ``-``.
 
-    Raises InputError for a file that cannot be written.
+    Returns whether it was a file. Raises InputError for a file that cannot be written.
     """
     if output is None or output == STDOUT:
         write(content)
-    else:
-        write_all({output: content})
+        return False
+    write_all({output: content})
+    return True
 
 
 def write_report(file: str | None, told: Callable[[ReportForm], str]) -> None:

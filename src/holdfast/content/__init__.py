@@ -25,6 +25,7 @@ KINDS = Registry(
         yaml holdfast.content.yaml:Yaml
         prose holdfast.content.lossy:Prose
     """,
+    formerly=("parsers", "grammars"),
 )
 """In order of preference among kinds that fit equally well, after those of plugins; the last fits
 any text.

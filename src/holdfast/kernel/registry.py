@@ -22,11 +22,14 @@ class Registry:
 
     ``table`` and ``aliases`` are texts, with a name and what it stands for in each line. ``noun``
     is used in errors. Other packages add names through the entry point group ``holdfast.<group>``;
-    a built-in name takes precedence.
+    a built-in name takes precedence. An entry point in one of the groups ``formerly`` causes a
+    warning.
     """
 
-    def __init__(self, noun: str, group: str, table: str, aliases: str = "") -> None:
-        self.noun, self.group = noun, group
+    def __init__(
+        self, noun: str, group: str, table: str, aliases: str = "", formerly: Iterable[str] = ()
+    ) -> None:
+        self.noun, self.group, self.formerly = noun, group, formerly
         self.table, self.aliases = map(_rows, (table, aliases))
 
     def load(self, name: str) -> Any:
@@ -75,6 +78,14 @@ class Registry:
             return ()
         from importlib.metadata import entry_points
 
+        for group in self.formerly:
+            for point in entry_points(group=f"holdfast.{group}"):
+                warn(
+                    f"nothing reads {point.name!r} of the entry point group holdfast.{group} "
+                    f"any more; give a {self.noun} in holdfast.{self.group}",
+                    DeprecationWarning,
+                    stacklevel=3,
+                )
         return entry_points(group=f"holdfast.{self.group}")
 
 
