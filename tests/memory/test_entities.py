@@ -1,6 +1,6 @@
 import pytest
 
-from holdfast.memory.entities import Entity, entities, importance, relations
+from holdfast.memory.entities import Entity, entities, frequency, importance, relations
 
 TEXT = (
     "Dana Reyes reported that invoice INV-2041 was charged twice on 3 May. "
@@ -87,3 +87,4 @@ def test_things_inside_a_name_are_not_related_to_it():
 def test_shared_entities_count_by_their_share_and_by_how_often_all_texts_name_them():
     assert importance("abcd", "ab", {"a": 0.4, "b": 0.2}, 0.5) == pytest.approx(0.55)
     assert importance([], ["a"], {}, 0.5) == 0.0
+    assert frequency([["a", "a"], ["a", "b"]]) == {"a": 1.0, "b": 0.5}

@@ -87,9 +87,9 @@ _TAG = re.compile(
     r"[^\s\"]*:|\[.*\][^\w\]]*|[^\s\[\"][^\s\[\":]*:[^\s\[]*\]"
     r"|[A-Za-z_][\w-]*(?:[.$]|::)[\w$-]+(?:(?:\.|::)[\w$-]+)*"
 )
-# both begin with one set, so that the search can skip to it
+# both begin with one set, so that the search can skip to it; a code such as E0308 is no number
 _HEX = re.compile(
-    r"[0-9a-fA-F](?<![^\W_].)(?:(?<=0)[xX][0-9a-fA-F]+|(?!(?<=[A-F])\d{1,4}(?![^\W_]))"  # E0308
+    r"[0-9a-fA-F](?<![^\W_].)(?:(?<=0)[xX][0-9a-fA-F]+|(?!(?<=[A-F])\d{1,4}(?![^\W_]))"
     r"(?:(?<=\d)|(?=[a-fA-F:-]{0,40}\d))[0-9a-fA-F]+(?:[:-]+[0-9a-fA-F]{2,})*)(?![^\W_])"
 )
 _NUMBER = re.compile(

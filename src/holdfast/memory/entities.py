@@ -196,6 +196,12 @@ def importance(
     return beta * len(shared) / max(1, len(own)) + (1 - beta) * known
 
 
+def frequency(texts: Sequence[Iterable[str]]) -> dict[str, float]:
+    """The global importance of each entity: the share of the texts that name it."""
+    holders = Counter(entity for named in texts for entity in set(named))
+    return {entity: times / len(texts) for entity, times in holders.items()}
+
+
 @dataclass(frozen=True)
 class _Read:
     """A text and its entities, cached by ``_read``."""

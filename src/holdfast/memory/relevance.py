@@ -76,17 +76,21 @@ class Context:
     text: str = ""
     query: str = ""
     entities: frozenset[str] = frozenset()
+    everywhere: Mapping[str, float] = field(default_factory=dict[str, float])
+    """The global importance of each entity, from 0 to 1."""
     meaning: Mapping[str, float] = field(default_factory=dict[str, float])
     """Cosines to the context by segment id; other segments are compared by words."""
 
     @classmethod
-    def of(cls, text: str, query: str = "") -> Context:
+    def of(
+        cls, text: str, query: str = "", everywhere: Mapping[str, float] | None = None
+    ) -> Context:
         """The context of a text and a question."""
         told = text[-READ:]
         if query:
             told = f"{told}\n{query[:READ]}"
         named = frozenset(entity.text for entity in entities.entities(told, None))
-        return cls(text, query, named)
+        return cls(text, query, named, everywhere or {})
 
 
 class Importance(NamedTuple):
@@ -115,7 +119,7 @@ def importances(
         )
         meaning, is_marked = context.meaning.get(segment.id), has_importance_marker(read)
         named = [entity.text for entity in entities.entities(near)]
-        shared = entities.importance(named, context.entities, {}, weights.beta)
+        shared = entities.importance(named, context.entities, context.everywhere, weights.beta)
         is_used = not used.isdisjoint(entities.exact(near))
         given = {
             "recency": recency(now - segment.created, weights.forgetting),
