@@ -124,7 +124,7 @@ def _planned(
     """
     secrets = yield [(job.runtime, Secret()) for job in jobs]
     for secret in secrets:
-        if isinstance(secret, LockedError):  # any other store that fails costs only what it kept
+        if isinstance(secret, LockedError):  # any other failure of a store costs only what it kept
             raise secret
     jobs = [job.unlocked(secret) for job, secret in zip(jobs, secrets, strict=True)]
     rounds = run_batch([Attempt(job.compressor, job.start, job.allowance) for job in jobs])
@@ -487,9 +487,10 @@ def _verdict(job: Job, steps: tuple[Step, ...], *, met: bool) -> tuple[Status, s
 def _detail(
     job: Job, steps: tuple[Step, ...], tokens: int, secrets: str, *, met: bool, fewer: bool
 ) -> str:
-    """Failed steps and others, an unmet budget, secrets left and unknown roles, in sentences.
+    """What a person should know about the result, in sentences.
 
-    ``fewer`` says that a larger budget than the missed one would leave fewer than ``tokens``.
+    It tells of failed steps, an unmet budget, secrets that are left, and unknown roles. ``fewer``:
+    a larger budget than the missed one would leave fewer than ``tokens``.
     """
     if job.idle and job.idle.reason != _FITS:
         return job.idle.detail

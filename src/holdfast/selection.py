@@ -1,4 +1,4 @@
-"""What is kept of some pieces: their value, the order of value for the cost, and excerpts by it.
+"""Which pieces of texts are kept: their value, their order by value for cost, and excerpts.
 
 The value of a thing is how likely the next steps use it. ``weights.json`` has the weights of a
 logistic function of the features below, from a regression on recorded runs
@@ -54,7 +54,7 @@ class Use:
     """How a thing has been used so far; positions are those of events in the conversation."""
 
     crowd: int
-    """Things beside it in the smallest event that names it."""
+    """The number of things, itself included, in the smallest event that names it."""
     first: int = 0
     """The oldest event that names it."""
     last: int = 0
@@ -70,8 +70,8 @@ class Use:
     acts: int = 0
     """Acts that name it."""
     taken: float = 0.0
-    """Of the things that look alike in a piece with it, the share that the agent has opened.
-    It is 0 for what the agent named itself.
+    """Of the other things of its look in the same piece, the share that later acts name.
+    It is 0 for what the agent has named itself.
     """
     is_quoted: bool = False
     """Whether it stood between quotation marks."""
@@ -80,7 +80,8 @@ class Use:
 class WeightTable(NamedTuple):
     """What pieces and things are worth.
 
-    The first three are learned: weights of forms, and of each feature's value and square.
+    The first three fields are learned: the weight of each form of a thing, that of quotation marks,
+    and for each feature the weights of its value and of its square.
     """
 
     shapes: Mapping[str, float]
@@ -93,8 +94,8 @@ class WeightTable(NamedTuple):
     asked: float
     """The value of the best answer to the caller's question."""
     beside: float
-    """The value of what stands beside an answer, as a multiple of the answer's, if the answer has
-    all of the question. A question about a record names little of it."""
+    """The value of the pieces near an answer that has all of the question, as a multiple of the
+    answer's. It is above 1, since a question names little of the record that it is about."""
     among_others: float
     """The value of an event's kind in a conversation, as a share of its value in a single text."""
     implied: float
@@ -104,7 +105,7 @@ class WeightTable(NamedTuple):
     changed: float
     """The value of an act that was done for what it changes, besides its things."""
     typed: float
-    """Pieces of a message that a user types; a longer one is a text from elsewhere."""
+    """The most pieces of a message that a user has typed; a longer one passes on a text."""
     pattern: float
     """The value of the first line of each pattern in a single text."""
     named: float
@@ -123,8 +124,8 @@ def table() -> WeightTable:
 def features(use: Use, length: int, now: int) -> tuple[float, ...]:
     """The features of a thing of this length at event number ``now``, in the order of the table.
 
-    All are logarithms of counts and distances, except the density (the logarithm of its events
-    divided by that of the time since the first) and the share of its like that was taken.
+    All are logarithms of counts and distances, except ``taken`` and the density: the logarithm of
+    its events, divided by that of the time since the first.
     """
     events, since = _log(use.events), _log(now - use.first)
     return (
@@ -183,8 +184,8 @@ def worth_of_form(thing: str) -> float:
 
 # the order of pieces
 
-# A thing of less value has none: a sum of doubles near 1 loses what is below 1.1e-16. Otherwise
-# many pieces with the same few things would be weighed again after each choice
+# A smaller value counts as 0: a sum of doubles near 1 loses what is below 1.1e-16. Otherwise many
+# pieces with the same few things would be weighed again after each choice
 _LEAST = 1e-16
 
 
@@ -203,8 +204,8 @@ def ordered(
     ``under`` is the index of the piece that gives the context of each piece, or -1. ``tells`` are
     the things in each, ``worth`` is the value of each thing at its first appearance; each
     repetition has the share ``again`` of the last value. Of pieces of one of the ``forms``, such as
-    the rows of a listing, the n-th chosen one has an n-th of its value. ``bonus`` is the value of a
-    piece besides its things.
+    the rows of a listing, the things in the n-th chosen one have an n-th of their value. ``bonus``
+    is the value of a piece besides its things, which always counts in full.
     """
     left = dict(worth)
     value = left.__getitem__
@@ -213,7 +214,7 @@ def ordered(
     alike = [1] * len(under)
 
     def loss(number: int) -> float:
-        """The negative gain of a piece; of one that waits with others of its form: as the first."""
+        """The negative gain: without a bonus, as if no piece of its form was chosen before."""
         fresh, more = fsum(map(value, tells[number])), bonus[number]
         if more:
             fresh /= alike[kinds[number]]
@@ -257,7 +258,7 @@ def until(enough: float, order: Iterable[int], costs: Values) -> Iterator[int]:
 
 
 _Queue = list[tuple[float, int]]
-"""A heap of numbers of pieces, each after its negative gain, as it once was."""
+"""A heap of pairs: the negative gain of a piece when it was last weighed, and its number."""
 
 
 def _queues(
@@ -266,7 +267,8 @@ def _queues(
     """A queue for each form, under ``~kind``, and for each piece without one, or with a bonus.
 
     Pieces of one form lose value together and keep their order, so that only the first competes
-    with other queues. The key of a piece is its number. Those that come ``later`` are left out.
+    with other queues. ``keys`` has the key of each piece's queue. Pieces in ``later`` are left out:
+    each takes the place of an equal piece when that is chosen.
     """
     queues = defaultdict[int, _Queue](list)
     for number, key in enumerate(keys):
@@ -278,7 +280,7 @@ def _queues(
 
 
 def _following(pieces: Iterable[object]) -> Mapping[int, int]:
-    """The number of each piece, and that of the next piece that equals it."""
+    """For each piece that comes again, by number, the number of the next equal piece."""
     last: dict[object, int] = {}
     found: dict[int, int] = {}
     for number, piece in enumerate(pieces):
@@ -322,10 +324,10 @@ def with_context(under: Numbers, number: int) -> list[int]:
 
 
 MOST = 32
-"""Characters for each token of the room that are looked at closely, some eight times what fits.
-Double kept as much, and half .752 of single outputs at 15% instead of .759."""
+"""Characters that are valued for each token of the room, about eight times what fits. Double kept
+as much, and half .752 of single outputs at 15% instead of .759."""
 
-# of its neighbours' worth, which a piece has at least; all of it kept .998 of logs instead of all
+# share of its neighbours' worth that a piece has at least; with 1, .998 of logs were kept, not all
 _BESIDE = 0.5
 # Its multiples, without their whole part, are evenly spread (Knuth, "The Art of Computer
 # Programming", volume 3, section 6.4).
@@ -338,16 +340,17 @@ def evenly(number: int) -> list[int]:
 
 
 def pattern(piece: Piece) -> str:
-    """The text of a piece with its numbers alike, which is found faster than its form."""
+    """A label that is equal for texts that differ only in numbers; found faster than a form."""
     return f"pattern {DIGITS.sub('0', piece.text)}"
 
 
 def shortlist(
     pieces: Sequence[Piece], most: float, question: str = "", used: frozenset[str] = frozenset()
 ) -> Numbers:
-    """The numbers of the pieces, ascending: all of them, or some ``most`` characters.
+    """The numbers of the pieces that are valued, ascending: all, or about ``most`` characters.
 
-    ``used`` are names that appear elsewhere. The context of a chosen piece is chosen too.
+    Half of these go to answers, trouble and rare kinds, and half are spread evenly. ``used`` are
+    names that appear elsewhere. The context of a chosen piece is chosen too.
     """
     texts, under = [piece.text for piece in pieces], [piece.under for piece in pieces]
     sizes = list(map(len, texts))
@@ -384,20 +387,21 @@ def shortlist(
 
 # excerpts of one text
 
-_RANKED = 2 * fit.FIRST_GUESS  # characters per token of those that are ranked; half kept as much
-# pieces with a term of the question; if more have it, it does not distinguish them. Double kept
-# .878 of airline sessions instead of .889
+_RANKED = 2 * fit.FIRST_GUESS  # characters put in order per token of the room; half kept as much
+# a term of the question that more pieces have does not tell them apart, and counts once for all of
+# them. Double kept .878 of airline sessions instead of .889
 _FEW = 12
-_RARE = 0.03  # share of many pieces that are few, too; without it, less was kept of recorded runs
-_TELLING = 0.1  # share of the best answer that is worth a look around; with 0 logs take 2.5 times
+_RARE = 0.03  # of many pieces, this share is few too; without it, less was kept of recorded runs
+# least share of the best answer that gives value to the pieces near it; with 0 logs take 2.5 times
+_TELLING = 0.1
 _NEAR = 30  # pieces before and after an answer; half and double kept 4 facts fewer of real texts
-# share of the value of being near an answer that is left in another block; half kept .912 of single
-# outputs instead of .935, and double 11 facts fewer of real texts
+# share of the value of being near an answer that pieces of another block have; half kept .912 of
+# single outputs instead of .935, and double 11 facts fewer of real texts
 _APART = 0.3
 
 
 class Valued(NamedTuple):
-    """What a question adds: things in pieces, their value, and a bonus for each piece."""
+    """What is known of pieces besides names: their labels and answers, as things with values."""
 
     tells: list[list[str]]
     worth: dict[str, float]
@@ -429,10 +433,10 @@ def valued(
 
     ``under`` is the index of the piece that gives the context of each, or -1. ``share`` is the
     value of the best answer; an answer to the caller's question is worth more than one to a guessed
-    question. ``kinds`` scales the value of an event's kind: in a conversation kinds compete with
-    names that were used, and all that a piece is known by, as a record by its fields, has one
-    value. ``alone``: the pieces are from one text, so that each counts, failures count in full, and
-    being near an answer counts.
+    question. ``kinds`` scales the value of an event's kind, since kinds compete in a conversation
+    with names that were used; there the labels of a piece, such as the fields of a record, share
+    one value. ``alone``: the pieces are of one text. Then those without labels count by their
+    patterns, failures count in full, and being near an answer counts.
     """
     weights = table()
     failure = weights.failure * (1.0 if alone else kinds)
@@ -467,12 +471,12 @@ def valued(
 def _answers(
     question: str, pieces: Sequence[Piece], under: Numbers, alone: bool
 ) -> tuple[list[dict[str, float]], float]:
-    """How well each piece answers the question, with its heading, for each term that it has.
+    """How well each piece, with its heading, answers the question: a share for each term in it.
 
-    In one text, it is a share of the best answer; a term that nearly all pieces have makes none the
-    best. In a conversation it is a share of all that the pieces answer: a long message is not a
-    question that one of them answers. Also returns the share of the question that the best answer
-    has.
+    In one text, it is the share of the best answer's weight, or of the heaviest term's if that is
+    more: a term that nearly all pieces have makes none of them a good answer. In a conversation it
+    is the share of all terms that any piece has: a long message is not a question that one piece
+    answers. Also returns the share of the question that the best answer has.
     """
     found = answers_to(question, [piece.text for piece in pieces], under)
     asked: dict[Term, float] = {}  # a term has one weight in all pieces
@@ -490,7 +494,7 @@ def _beside(
     """The value of being near the few blocks that answer, most of all in the same one."""
     worth = [0.0] * len(pieces)
     blocks = _blocks(pieces, under) if any(answers) else worth
-    # the parts of a record have its name, which tells it from others nonetheless
+    # a term counts once for each record: its name is in all parts of it, and is rare nonetheless
     both = zip(pieces, answers, strict=True)
     holders = Counter(term for _, term in {(piece.at, term) for piece, own in both for term in own})
     owns = [sum(part / holders[term] for term, part in terms.items()) for terms in answers]
@@ -507,7 +511,7 @@ def _beside(
 def _blocks(pieces: Sequence[Piece], under: Numbers) -> list[int]:
     """For each piece the outermost one that gives its context, apart from heads of columns.
 
-    All rows of a table have its head: what tells them apart is the first piece of each.
+    All rows of a table have the same head, so that each row is a block, named by its first piece.
     """
     ways = (with_context(under, number) for number in range(len(pieces)))
     return [next((each for each in way if pieces[each].units), way[-1]) for way in ways]

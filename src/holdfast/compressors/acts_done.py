@@ -9,12 +9,12 @@ from holdfast.selection import Use, table
 from holdfast.stream import Events, failed_acts, outcomes_of
 from holdfast.text.pieces import Look, Telling, look, shape
 
-_AGAIN = 0.9  # share of the names of an act; 0.8 kept as much
+_AGAIN = 0.9  # share of their names that acts which do the same have in common; 0.8 kept as much
 # share of the ids in what an act returns that may be new if it was done for what it changes; of
 # made-up runs with 416 such outcomes .83 are told at 30% and .70 at 15% instead of .74 and .64
 _NEWS = 0.25
-_LISTING = 3  # rows that begin alike, of which acts may take one after the other
-# times the value of a row that was taken, and of one that nobody has named. In ten kinds of made-up
+_LISTING = 3  # rows that begin with ids of one look; fewer are no listing that acts go through
+# factors of a row's value if an act took it, and if it was never named. In ten kinds of made-up
 # runs .767 of what comes next is kept at 30% and .662 at 15% instead of .720 and .648, with 2 for
 # the second .781 and .678, but less of agents that write acts as text and of customer service
 _DONE, _TO_BE_DONE = 0.5, 1.5
@@ -30,7 +30,7 @@ class Repeats(NamedTuple):
     again: dict[int, int]
     """For each act that is done again later, the newest.
 
-    One that failed does not do what succeeded before.
+    An act that failed is not the repetition of one that succeeded.
     """
     done_before: dict[int, int]
     """For each act that failed after it had succeeded, the newest that succeeded."""
@@ -68,8 +68,8 @@ def _first_line(telling: Telling) -> Sequence[str]:
 def superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int, int]) -> set[int]:
     """The numbers of acts that are done ``again``, and of their outcomes: the newest are enough.
 
-    An act stays whose outcome tells more than that it succeeded or failed, and than that of the
-    later act.
+    An act stays if its outcome is longer than one piece, did not fail, and has names that the
+    outcome of the later act lacks.
     """
     found: set[int] = set()
     outcomes, names = outcomes_of(events), [telling.names.keys() for telling in tellings]
@@ -107,13 +107,13 @@ def changes(
 def turns(
     events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]
 ) -> dict[tuple[int, int], float]:
-    """What the value of pieces is multiplied by, where acts go through a listing.
+    """The factors of the values of rows, where acts go through a listing one row after another.
 
     A key is the number of an event and that of its piece. The rows of a listing begin with ids that
-    look alike. What an act has named since is done and may be out of date, and what nobody has
-    named is yet to be done.
+    look alike. A row that an act has named since is done and may be out of date; one that the agent
+    has not named is yet to be done.
     """
-    taken = _first_acts(events, tellings)  # of an id known before the listing it is none of it
+    taken = _first_acts(events, tellings)  # an act before a listing took its id from elsewhere
     worth: dict[tuple[int, int], float] = {}
     for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
         done = {name for name in taken.keys() & telling.ids if taken[name] > number}

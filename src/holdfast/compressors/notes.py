@@ -68,7 +68,7 @@ _WHOLE = Shortlist()
 def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, *, alike: bool = False) -> Telling:
     """The pieces of the event; ``limits`` says which of a longer text are ranked.
 
-    ``alike``: it is an act whose first line is also that of another act.
+    ``alike``: the event is an act, and another act has the same first line.
     """
     has_name = event.function == "act" or event.is_users_words
     name = event.by if has_name else ""
@@ -124,44 +124,49 @@ def uses_of(events: Events, tellings: Sequence[Telling]) -> dict[str, Use]:
 
 Rate = Callable[[StreamEvent], float]
 
-# share of the room; of more, what comes later has it. With half, .723 of recorded runs at 15% were
-# kept instead of .721, and with double as much
+# share of the room that may stay unused; if more is left, later pieces that fit have it. With half,
+# .723 of recorded runs at 15% were kept instead of .721, and with double as much
 IDLE = 0.05
-# times the room: candidates that cost less than estimated may fill it; with half, .881 of recorded
-# runs were kept instead of .887
+# how far the order is tried, as a multiple of the room, since candidates may cost less than
+# estimated; with half, .881 of recorded runs were kept instead of .887
 REACH = 2
-# first times the room, which is enough for most conversations; with double as much, choosing takes
-# a third longer
+# the multiple that is tried first, which is enough for most conversations; with double as much,
+# choosing takes a third longer
 NEARER = 1.25
 # rarity that a user's words have at least; with 0.6 less was kept of recorded runs, and with 0.4
-# decisions on what all names are about were left out
+# decisions were left out whose names are those of the whole conversation
 _USERS = 0.5
-# characters of a piece of words with their usual value: shorter ones have less, or interjections
-# would come first for being short. Where nobody acts, longer ones have more: of the known facts of
-# made-up chats .76 were kept at 30% so, and .72 without; half and double kept as much
+# characters with which a piece of words has its usual value. A shorter one has less, or
+# interjections would come first for being short; where nobody acts, a longer one has more: of the
+# known facts of made-up chats .76 were kept at 30% so, and .72 without. Half and double kept as
+# much
 _USUAL = 40
-# times the value of words where nobody acts, of a user's (True) and of others', since names are
-# worth what acts use of them. With 1.5 and with 2.5 as many known facts of made-up chats stayed;
-# without it .65 of planted pairs of statements stayed at 30% instead of .88. With 1 for others, .11
-# of what assistants were made to say in talks stays at 30% instead of .87, and as many names
+# factors of the value of words where nobody acts, of a user's (True) and of others': no act uses
+# names there, so that words must count for more. With 1.5 and with 2.5 as many known facts of
+# made-up chats stayed; without it .65 of planted pairs of statements stayed at 30% instead of .88.
+# With 1 for others, .11 of what assistants were made to say in talks stays at 30% instead of .87,
+# and as many names
 _TALK = {True: 2.0, False: 3.0}
 # rarity of a plain word where nobody acts, as a share of a name's or a number's: explanations have
 # as many rare words as facts. In nine made-up talks .70 of the names that come next stay at 30% and
 # .37 at 15%, and .38 of the rare words; with 0.6 .69, .36 and .39, and with 1 .61, .27 and .45
 _PLAIN = 0.5
-# share of the text of a conversation below which what a user said is worth more, and by how much at
-# most: few words cost little, and what somebody wants is said once. Of the users' sentences in four
-# made-up runs .89 were kept at 15% instead of .55, with half of the share .59, and as much of
-# recorded runs
+# if users said less than the first share of the text of a conversation, their words are worth up to
+# the second times as much: few words cost little, and what somebody wants is said once. Of the
+# users' sentences in four made-up runs .89 were kept at 15% instead of .55, with half of the share
+# .59, and as much of recorded runs
 _SELDOM, _MOST_SELDOM = 0.13, 2.0
 # pieces at either end of a long message, which its sender typed; half and double kept as much
 _ENDS = 2
 # characters of an answer that means little without its question; with 80, .886 of planted
 # statements stayed at 10% instead of .889
 _ANSWER = 40
-_MOST_LINES = 0.5  # share of the characters of lines; 0.25 and 0.75 kept as much
-_MOST_NAMES = 0.5  # share of the names; 0.25, 0.75 and 1 kept as much
-_NEARLY_ALL = 0.8  # share of the tokens of all candidates that are of one text; 0.9 kept as much
+# least share of the characters of a text's lines that a later version of it has; 0.25 and 0.75 kept
+# as much
+_MOST_LINES = 0.5
+# least share of a piece's names in a version that replaces it; 0.25, 0.75 and 1 kept as much
+_MOST_NAMES = 0.5
+_NEARLY_ALL = 0.8  # share of all candidates' tokens that makes them one text; 0.9 kept as much
 
 
 class PieceOfEvent(NamedTuple):
@@ -247,13 +252,13 @@ class Candidates:
     def best_of(self, numbers: Sequence[int], enough: float) -> list[int]:
         """Some of the candidates, the best first, until they cost ``enough`` tokens together.
 
-        What is told elsewhere counts in full.
+        Things count in full although messages that stay whole tell them too.
         """
         return list(until(enough, self._best_first(numbers, self._worth), self.costs))
 
     def _best_first(self, numbers: Sequence[int], worth: Mapping[str, float]) -> Iterator[int]:
         """Some of the candidates, the best first, if things have this ``worth``."""
-        # a candidate that is worth more is one that costs less for the same
+        # only value for cost matters, so that a factor of the value may divide the cost
         found = ordered(
             places_in(numbers, [self._under[n] for n in numbers]),
             [self._tells[n] for n in numbers],
@@ -277,7 +282,7 @@ class Candidates:
         If much room is left then, the next pieces that fit have it, of those that cost at least
         ``least`` tokens together. ``tokens`` counts a choice exactly.
         """
-        # in a small room the best of the newest output fits, though its estimate does not
+        # in a small room the best of the newest output may fit though its estimated cost does not
         firm = filled((), 0, first, self.costs, tokens, room, room, REACH)
 
         def cost(some: Numbers) -> int:
@@ -300,9 +305,9 @@ class Candidates:
         return [number for number in found if number not in bare]
 
     def opening(self, numbers: Iterable[int], most: float) -> list[int]:
-        """The first of these pieces that tells something, after its context in the same event.
+        """The first of these pieces that says something itself, after its context in the event.
 
-        Together they cost at most this; empty if there are none.
+        Together they cost at most ``most`` tokens; empty if no piece is so short.
         """
         for number in numbers:
             event = self.found[number].event
@@ -335,7 +340,7 @@ class Candidates:
         ]
 
     def _lines_of(self, event: int, chosen: Sequence[int]) -> Sequence[str]:
-        """The lines on an event: of many choices that are counted, most tell the same of it."""
+        """The lines on an event; kept, since most choices that are counted agree on the event."""
         choice = (event, *chosen)
         if choice not in self._lines:
             self._lines[choice] = lines_of(self.tellings[event].reading.pieces, chosen)
@@ -358,7 +363,7 @@ class Candidates:
         return valued(pieces, self._under, question, best, kinds, alone=alone)
 
     def _worth_beside(self, among: Collection[int]) -> dict[str, float]:
-        """The value of each thing, less what the events tell that stay whole."""
+        """The value of each thing, less for each event that stays whole and tells it."""
         staying = (telling for n, telling in enumerate(self.tellings) if n not in among)
         known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in staying))
         again = table().again
@@ -372,13 +377,14 @@ class Candidates:
         self._repeated = {n for n in self._older - above if older[self.found[n]]}
         """Those whose words the later version has."""
         self._headings = {n for n in above if n in self._older or not self._tells[n]}
-        """Those that give others their context, and tell nothing themselves."""
+        """Those that give others their context, and say nothing themselves."""
 
     def _put_before(self, again: Mapping[int, int], done_before: Mapping[int, int]) -> None:
-        """Put acts that are done ``again`` under what is new in the newest outcome.
+        """Make what is new in the newest outcome the context of acts that are done ``again``.
 
-        It is the present state, and what they returned before is out of date. What failed stands
-        under the same act that was ``done_before``: alone, it would tell that nothing was done.
+        It is the present state; what they returned before is out of date. The context of an act
+        that failed after it had succeeded is the success (``done_before``): without it, the notes
+        would say that nothing was done.
         """
         outcomes, places = outcomes_of(self.events), defaultdict[int, list[int]](list)
         for place, piece in enumerate(self.found):
@@ -395,10 +401,10 @@ class Candidates:
                 self._under[places[act][0]] = places[done][0]
 
     def _put_under_later(self, uses: Mapping[str, Use]) -> None:
-        """Put what a user said under what the user said later of the same, which may revise it.
+        """Make what a user said later about the same thing the context of what was said before.
 
-        Both name a thing that nothing else names, or an id or a number that the user names nowhere
-        else: an assistant may repeat it.
+        It may revise it. Both name a thing that no other event names, or an id or a number that no
+        other statement of the user names: an assistant may repeat these.
         """
         events = self.events
         both = zip(events, self.tellings, strict=True)
@@ -414,7 +420,7 @@ class Candidates:
                 self._under[place] = max(later, key=lambda other: (later.count(other), other))
 
     def _put_under_questions(self) -> None:
-        """Put a user's short answer under the end of the question: alone, a yes means nothing."""
+        """Make the end of a question the context of a short answer: alone, a yes means nothing."""
         last = {piece.event: place for place, piece in enumerate(self.found)}
         for place, piece in enumerate(self.found):
             answer, asked = self.events[piece.event], last.get(piece.event - 1, -1)
@@ -430,11 +436,12 @@ class Candidates:
         """The value of each piece by its speaker, times the mean rarity of the things in it.
 
         Findings, decisions and instructions have rare words; announcements of the next step have
-        the common words of the work. A user's decisions may have them too, and where nobody acts,
-        they are what the work comes to. There the pieces of a log, a table or code share the value
-        of a typed message, of which trouble has more. A short piece has less, and so has a short
-        part of a long line, since the last may be a word; an agent's parts have no more than a line
-        alone, which kept more of recorded runs.
+        the usual words of the work. A user's decisions may have usual words too, so that a user's
+        words have a least rarity where somebody acts. Where nobody acts, the pieces of a log, a
+        table or code share the value of a typed message, and those that report trouble have more. A
+        short piece has less, and so has a short part of a long line, since the last part may be one
+        word. A long part of an agent's line has no more than a whole line, which kept more of
+        recorded runs.
         """
         weights, is_talk = table(), nobody_acts(self.events)
         seldom = {} if is_talk else _said_seldom(self.events)
@@ -445,7 +452,8 @@ class Candidates:
         said = list[float]()
         for number in numbers:
             event, telling = self.events[number], self.tellings[number]
-            # told again it would outlive what is new: .74 of runs handed back stay instead of .88
+            # if earlier notes gave it value again, it would outlive what is new: .74 of runs handed
+            # back would stay instead of .88
             is_shown = is_talk and event.function == "material" and not event.retold
             by = f"{event.by} words" if event.function == "words" else event.function
             by = f"{UNCLEAR} words" if is_shown else by
@@ -474,9 +482,10 @@ class Candidates:
         return said
 
     def _shown(self) -> dict[str, float]:
-        """Make the value of each piece of material that of a thing in it, and return these values.
+        """Turn the bonus of each piece of material into a thing of that value; return the values.
 
-        So the n-th piece of its form has an n-th of it: a table is many rows that say the same.
+        The things in the n-th piece of a form have an n-th of their value, a bonus has all of it,
+        and a table is many rows that say the same.
         """
         worth: dict[str, float] = {}
         for place, piece in enumerate(self.found):
@@ -488,10 +497,10 @@ class Candidates:
 
 
 class _Place(NamedTuple):
-    """Where the pieces of an event stand among those of what a user said in one message.
+    """Where the pieces of an event stand among all that a user said in the same message.
 
-    Of more than anybody types, which is a text from elsewhere, the pieces between its ends share
-    the value of a typed message.
+    If these are more than anybody types, the message passes on a text from elsewhere, and all but
+    the pieces near its ends share the value of a typed message.
     """
 
     before: int
@@ -520,7 +529,7 @@ def _typed(events: Events, tellings: Sequence[Telling]) -> dict[int, _Place]:
 
 
 def _said_seldom(events: Events) -> dict[str, float]:
-    """What a person's words are worth more where they are few beside all that was done."""
+    """The factor of what people said, above 1 where it is little beside all that was done."""
     sizes = Counter[str]()
     for event in events:
         sizes[f"{event.by} {event.function}"] += len(event.text)
@@ -538,12 +547,12 @@ def _rarity(uses: Mapping[str, Use], plain: float) -> dict[str, float]:
 
 
 def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent, bool]:
-    """The pieces of which a later version has the words (True), or others in their place (False).
+    """The pieces that a later version of their text repeats (True) or replaces (False).
 
     The version is by the same speaker, and has most of what stands between the first and the last
     line that both have. A piece between them is replaced if the version has most of its names: a
-    frame that is the same around every output is not enough. What stands outside may only be out of
-    view, as the lines before the next part of a file.
+    frame that is the same around every output is not enough. Pieces outside are not among them:
+    the version may only show another part, as of a file.
     """
     older: dict[PieceOfEvent, bool] = {}
     spoken = defaultdict[tuple[str, str, str], dict[str, int]](dict)
@@ -573,7 +582,7 @@ def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent,
 
 
 def _tellings(events: Events, most: float, question: str) -> list[Telling]:
-    """The pieces of each event; of one longer than ``most`` characters, only the best."""
+    """The pieces of each event; of a text of more than ``most`` characters, only a shortlist."""
     short = {n: telling_of(event) for n, event in enumerate(events) if len(event.text) <= most}
     names = [each.names for each in short.values()] if len(short) < len(events) else []
     limits = Shortlist(most, question, frozenset[str]().union(*names))

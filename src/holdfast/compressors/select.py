@@ -49,7 +49,8 @@ class Select(Configured):
     shortened. With double, less is kept of recorded runs."""
 
     task: Fraction = 0.4
-    """Share of the room for the user's first message; of a longer one the ends and answers stay."""
+    """Share of the room for the user's first message; of a longer one its ends and what answers
+    the question stay."""
 
     heading: str = HEADING
     """The first line of the notes."""
@@ -96,17 +97,25 @@ _IN_PLACE = 0.075
 # share of the room for the newest outputs; half of it keeps more of what older messages say, but
 # less of what the next step reads
 _NEAR = 0.15
-_NEWEST = 0.65  # of that room, due to the newest outputs together; half and more kept as much
-_SHOWN = 0.2  # of a long one, if that room has space; half and double kept as much
+# share that the newest outputs have together, of that room or of what notes leave if it is more;
+# half and more kept as much
+_NEWEST = 0.65
+# share of a long newest output that is shown, up to that room; half and double kept as much
+_SHOWN = 0.2
 # tokens of a message that is hard to understand without the message it answers; with 32, two of 54
 # proposals that a yes answers do not stay whole in recorded runs, and with 48 less is kept of them
 _SHORT_ANSWER = 40
-_WITH_MEDIA = 0.75  # of the room: a larger output with media loses them; the rest is for notes
-_LEAST_TASK = 0.1  # of the room for a task, if it is as long; half and double kept as much
-# tokens to which a task is cut at least: where no room is left, trim cuts arguments of calls before
+# share of the room above which an output with media loses them; the rest is for notes
+_WITH_MEDIA = 0.75
+# share of the room that a long answered message leaves for the task, unless that is shorter; half
+# and double kept as much
+_LEAST_TASK = 0.1
+# tokens below which a task is not cut here: where no room is left, trim first cuts the arguments of
+# calls
 _SHORT_TASK = 64
-# of the room for an act, written as text, that stays before what it returned: with an eighth what
-# is kept falls in 1.3 % of the steps to a larger room instead of .9 %, and with a twelfth notes go
+# largest share of the room for an act written as text that stays before its newest output. With an
+# eighth, less is kept after 1.3 % of the steps to a larger room instead of .9 %, and with a twelfth
+# notes go
 _SHORT_ACT = 1 / 16
 
 
@@ -127,7 +136,7 @@ class Stays:
         self.events = events_of(said, self._notes, transcript.envelope)
         if allowance.stored:
             self.events = [before_reference(event, transcript.seal) for event in self.events]
-        self._by_message = defaultdict[int, list[StreamEvent]](list)  # empty ones have none
+        self._by_message = defaultdict[int, list[StreamEvent]](list)  # those without text have none
         for event in self.events:
             self._by_message[event.message].append(event)
         self.sizes = self.meter.sizes(transcript)
@@ -167,8 +176,8 @@ class Stays:
     def going(self) -> list[int]:
         """The positions of the messages that make way for notes.
 
-        What could be dropped only with notes in its place, as the first message of a user, goes if
-        it takes more than the share of the task.
+        Some messages, such as a user's first one, may be dropped only if notes take their place.
+        They go if they take more than the share of the task.
         """
         staying = self._staying()
         others = set(range(len(self.transcript))) - staying
@@ -226,13 +235,14 @@ class Stays:
 
     @cached_property
     def _longest_newest(self) -> int:
-        """The size above which an output of the newest exchange is shortened, and that it has.
+        """The size to which longer outputs of the newest exchange are shortened.
 
-        The next step reads them. They share what one is due; each may be as long as any part.
+        The next step reads them, so that they have room of their own, which they share. Each may be
+        at least as long as any other part.
         """
         staying = self.firm if self.task is None else self.firm | {self.task}
         told = self.knobs.told
-        # of the room beside what stays, so much that notes have the share ``told`` of all the rest
+        # the room for these outputs if notes have the share ``told`` of what is then left to tell
         free = (self._beside(staying) - told * self._rest(staying)) / (1 - told) if told < 1 else 0
         most = int(max(free, self.room * _NEAR) * _NEWEST)
         return max(self.longest, water_level(self._newest_outputs, max(self.longest, most)))
@@ -267,7 +277,7 @@ class Stays:
         if size <= room * self.knobs.task:
             return unit
         task = min(words, int(self.room * _LEAST_TASK))
-        is_told = self.task != self.asked_first  # in notes, which need more room
+        is_told = self.task != self.asked_first  # it goes, and notes need room for it
         fits = answer <= _SHORT_ANSWER and size + answer + task <= room and not is_told
         return unit if fits else range(0)
 
@@ -275,8 +285,8 @@ class Stays:
     def _kept(self) -> frozenset[int]:
         """The positions that stay in any room.
 
-        Where what cannot be shortened of the newest does not fit, what the profile prefers is among
-        them: trim shortens such things as the arguments of calls.
+        If the newest exchange does not fit even with its outputs shortened, what the profile
+        prefers is among them: trim shortens other things, such as the arguments of calls.
         """
         task = () if self.task is None else (self.task,)
         kept = self.firm.union(self.transcript.newest, self._answered, task)
@@ -372,14 +382,13 @@ class Stays:
 # tokens of the newest output that stay in any room; older messages give way. Half and double kept
 # the same of recorded runs
 _LEAST_SHOWN = 16
-# times the tokens of its reference that a text has, else its original is saved and not named; half
-# kept as much
+# a text of fewer times the tokens of its reference is saved but not named; half kept as much
 _WORTH_NAMING = 4
-# tokens of the room by which events are read, and of candidates that are ranked: of the first few,
-# none may fit, and a small room stays unused
+# tokens for which events are read and candidates ranked even if the room is smaller: of few ranked
+# candidates none may fit, and a small room would stay unused
 _LEAST_RANKED = 512
-# times the value of answers where nobody acts, since names are worth what acts use of them; in
-# made-up chats .47 of the known facts were kept at 15%, without it .44, with double as many
+# factor of the value of answers where nobody acts, since no act uses names there; in made-up chats
+# .47 of the known facts were kept at 15%, without it .44, with double as many
 _IN_TALK = 3
 
 
@@ -415,7 +424,7 @@ class Selection(Stays):
         draft = Draft(self, tail, place, ends)
         chosen = self.candidates.choose(room, draft.tokens, first, _LEAST_RANKED)
         spent = draft.tokens(chosen)
-        if room - spent > room * IDLE:  # too little for notes may show more of what stays in place
+        if room - spent > room * IDLE:  # what no note fits may show more of what stays
             candidates, known = self.candidates, set(chosen)
             shown = enumerate(candidates.found)
             rest = [n for n, each in shown if each.event in self.in_place and n not in known]
@@ -541,7 +550,7 @@ class Selection(Stays):
         """End the part, if it is cut, with a reference to its original.
 
         ``key`` is empty if the caller keeps the text. In a small room references would take the
-        place of what they stand for: there the original is saved and not named. Nor is that of a
+        place of what they stand for: there the original is saved but not named, and so is that of a
         text hardly longer than its reference.
         """
         tokens, count = self.meter.text(self.text_at(at)), self.meter.text

@@ -224,8 +224,9 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
 def read_again(body: str, role: str) -> list[StreamEvent]:
     """The events of notes that are handed back, as if of message 0; a summary is one event.
 
-    What users said is theirs again, but not in a role whose words are no orders. Names of originals
-    at the end tell nothing: the notes are saved with what they name.
+    What users said is read as their words again, unless the notes are an assistant's message, whose
+    words are no orders. References to originals at the end are left out: they are saved with the
+    notes.
     """
     user = "assistant" if role == "assistant" else "user"
     found: list[StreamEvent] = []
@@ -240,10 +241,10 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
             continue
         function: Function = "words"
         by, text, act = user, _AS_OURS.sub("", lines), -1
-        if section == SAID:  # where a label is what a user typed
+        if section == SAID:  # what looks like a label here was typed by a user
             labels = failed, times and f"×{times} ", speaker and f"{speaker}: "
             text = "".join(filter(None, [*labels, text]))
-        elif speaker:  # among the steps stands what users passed on
+        elif speaker:  # a user's entry among the steps is material that was passed on
             function, by = "words" if speaker == "assistant" else "material", speaker
         elif returned:
             function, by, act = "outcome", "tool", last_act
@@ -262,8 +263,8 @@ def in_context(
 ) -> tuple[list[Piece], list[int]]:
     """The pieces of some events that may be chosen, and for each the place of its context, or -1.
 
-    An outcome's are under the first of its act, and those of a failed one under its reason: the
-    last piece with the worst sign of trouble.
+    The pieces of an outcome are under the first piece of its act. Those of a failed outcome are
+    under the reason of the failure: its last piece with the worst sign of trouble.
     """
     found: list[Piece] = []
     under: list[int] = []
@@ -393,7 +394,7 @@ _SIDES: tuple[Literal["before", "after"], ...] = ("before", "after")
 
 
 def voice(transcript: Transcript, role: Role) -> Role:
-    """The role of a digest whose wanted role is ``role``.
+    """The role that a digest can have where ``role`` is wanted.
 
     Some formats have no system messages, and without a secret a digest in the assistant's role
     could not be recognised later.

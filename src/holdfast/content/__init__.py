@@ -78,7 +78,7 @@ def taken_apart(text: str) -> Reading | None:
 
 
 def heading(text: str) -> str:
-    """What a part from further down in the text is read with, such as the header of a table."""
+    """What is needed to read a later part of the text, such as the header of a table."""
     found = recognise(text)
     return found.heading(as_shown(text)) if isinstance(found, LossyKind) else ""
 

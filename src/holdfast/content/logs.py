@@ -29,16 +29,16 @@ _LONGEST = 2_000  # characters of a line that are compared; half and double read
 # up to so many words at one place are states, not values: each makes a kind of its own. Of logs, 1
 # and 6 kept as much
 _STATES = 3
-# lines of a kind for each of its states: of fewer, the words are listed, and do not take a line
-# each. Of 19 made-up logs .854 of the kinds were told in 2,000 tokens instead of .831; half and
-# double told as many
+# lines that a kind must have for each of its states; with fewer, its words are listed in one line.
+# Of 19 made-up logs .854 of the kinds were told in 2,000 tokens instead of .831; half and double
+# told as many
 _OF_A_STATE = 5
 _FEW = 12  # alternating words at one place that are all shown; half and double read logs alike
-# characters of them; with 90, .887 of the kinds of eleven systems' logs are told in 2,000 tokens
-# instead of .907, and with 360 as many
+# most characters of these words; with 90, .887 of the kinds of eleven systems' logs are told in
+# 2,000 tokens instead of .907, and with 360 as many
 _MOST_LISTED = 180
-# characters of numbers that are listed: three or four, more of which say less; half and double kept
-# as much of real logs
+# most characters of a list of numbers, three or four of them: longer lists say less. Half and
+# double kept as much of real logs
 _SHORT = 12
 # share of the lines that are the first of their kind, above which kinds say nothing. In recorded
 # runs as much is kept with it
@@ -150,8 +150,8 @@ class Column(NamedTuple):
     def takes(self, field: str) -> bool:
         """Whether a masked field can be in the column.
 
-        Of another form, a time or a number has digits, and no more letters than the usual ones: a
-        line of another shape has words of its message there.
+        A time or a number that has none of the usual forms must have digits, and no more letters
+        than they have: a line of another shape has words of its message there.
         """
         if self.name in {"time", "number"}:
             return field in self.usual or (
@@ -177,7 +177,7 @@ class Head(NamedTuple):
 
 
 def _parted(glued: re.Match[str]) -> str:
-    """Columns with a space behind each; behind bars and a time in front, they are components."""
+    """Columns with a space behind each; those between bars after a time become components."""
     columns = list(map(str.rstrip, glued[0].split("|")))
     found = glued[0]
     if any(map(_CLOCK.search, columns[:2])):  # else it is a row of data
@@ -219,7 +219,7 @@ class Layout:
         width = max(map(len, rows), default=0)
         fields = [[row[at] for row in rows if len(row) > at] for at in range(width)]
         while fields and not mostly(fields[-1], lambda field: _class_of(field) in _ENDS, MOSTLY):
-            fields.pop()  # at once, since most texts have no head, and a head few columns
+            fields.pop()  # before their classes are found: most texts have no head, or a short one
         names = list(takewhile(bool, (_column(found, len(rows)) for found in fields)))
         while names and (
             names[-1] not in _ENDS
@@ -239,7 +239,7 @@ class Layout:
 
     @cached_property
     def heads(self) -> Mapping[str, Head]:
-        """The head of each masked line: read to recognise a log, and again to read it."""
+        """The head of each masked line; kept, since a log is recognised and then read by it."""
         return {shape: self._head(shape) for shape in dict.fromkeys(self.shapes)}
 
     @cached_property
@@ -331,9 +331,10 @@ def _kinds(layout: Layout) -> list[EventKind]:
 
 
 def _repeat(layout: Layout) -> bool:
-    """Whether the lines are of few kinds, each of few components, unlike what a search found.
+    """Whether the lines are of few kinds, each of few components, unlike those of a search.
 
-    They are sentences, and no fields of records; and no component is a result, as ``FAIL:``.
+    They must also be sentences, not fields of records, and no component may be a result, as
+    ``FAIL:`` is.
     """
     lines, kinds = layout.lines, _kinds(layout)
     found = {(kind.words, lines[row].partition(" ")[0]) for kind in kinds for row in kind.rows}
@@ -508,8 +509,8 @@ class Log(LossyKind):
 def events_in(text: str, whole: Lines | None = None, always: str = "") -> Reading | None:
     """Each kind of event with its count, by component, and then the lines.
 
-    ``whole`` are the lines with what stands beside the words by which they are compared, and
-    ``always`` is what stands beside all of them. None if most lines have a kind of their own.
+    ``whole`` are the lines as they are shown, if ``text`` has only what they are compared by, and
+    ``always`` is what all of them have besides. None if most lines have a kind of their own.
     """
     layout = _laid_out(text) if sampled(text) is text else Layout(text)
     lines, kinds = layout.lines, _kinds(layout)
@@ -554,7 +555,7 @@ def _pieces(layout: Layout, events: Sequence[KindSummary], whole: Lines) -> Iter
 
 
 def _raw(events: Sequence[KindSummary], whole: Lines, at: int) -> Iterator[Piece]:
-    """The lines as they are, ``at`` so many pieces from the beginning."""
+    """The lines as they are; the first of them is the piece with the number ``at``."""
     event_of = {row: (f"event {event.name}",) for event in events for row in event.rows}
     for row, line in enumerate(whole):
         told = event_of.get(row, ())

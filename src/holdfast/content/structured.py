@@ -190,16 +190,16 @@ _LONGEST_PART = 100
 # as much of real texts
 _LEVELS = 8
 _MANY = 8  # records that are shown as rows; 4 kept less of JSON in the benchmark, and 16 as much
-_UNCLEAR = re.compile(  # begins with one set, so that the search can skip to it
-    r"[()\[\]\n, ](?:(?<![, ])|(?<=,)(?= )|(?<=\A )|(?<= )\Z)"
-)
+# what is unclear without quotation marks: brackets, line breaks, a comma before a space, a space at
+# an edge. It begins with one set, so that the search can skip to it
+_UNCLEAR = re.compile(r"[()\[\]\n, ](?:(?<![, ])|(?<=,)(?= )|(?<=\A )|(?<= )\Z)")
 # entries of a map that are shown as rows; with 16 less was kept of recorded runs, where an entry
 # with its keys counts for more, and with 64 less of made-up maps
 _MANY_ENTRIES = 32
-# share of all characters of a text that is read as its own kind, so that few are; half and double
-# kept as much of recorded runs
+# share of all characters above which a text in a value is read as its own kind, so that few are;
+# half and double kept as much of recorded runs
 _OUTPUT = 0.125
-_RARE = 0.1  # share of the records; half and double kept as much of made-up ones
+_RARE = 0.1  # share of records that a column needs; half and double kept as much of made-up ones
 _KEY = "[key]"  # heads the column of the keys of a map
 _NAMELESS = frozenset({"word", "capitalised", "small_number", "path"})
 """Types of values that do not name a record."""
@@ -277,9 +277,9 @@ class Pieces:
         return None
 
     def _text(self, label: str, text: str, record: int, *, may_be_output: bool) -> None:
-        """Add the pieces of a long text under its label: it may be another output.
+        """Add the pieces of a long text under its label: it may be an output of another kind.
 
-        Whether it is one is asked of the few that are large, and of those that begin as JSON does.
+        Only the few large texts, and those that begin as JSON does, are tested for that.
         """
         is_one = len(text) > self._most or text.lstrip().startswith(("{", "["))
         reading = (taken_apart(text) if may_be_output and is_one else None) or passages(text)
@@ -435,18 +435,19 @@ def _is_row(record: Record, keys: Sequence[str]) -> bool:
 
 
 def facts(text: str, row: str) -> tuple[str, ...]:
-    """The things in a part of a row, which count as new even if another row has the same words.
+    """The words in a part of a row, as things that only this row and rows equal to it have.
 
-    Equal rows say one thing, in whichever table they are.
+    So the same words in another row count as new, but equal rows say one thing, in any table.
     """
     of_row = f" of {crc32(row.encode('utf-8', 'surrogatepass'))}"  # short: each word has it
     return tuple([word + of_row for word in text.replace(",", " ").replace(";", " ").split()])
 
 
 def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[tuple[list[str], list[str]]]:
-    """The cells in lines up to the length of a piece; some cells begin a line.
+    """The cells in lines up to the length of a piece; a cell that begins a list begins a line.
 
-    Beside all parts of a line stand those that are not of a text, whose words are no facts.
+    A line is a pair: its parts, and those of them that are no prose. The words of prose are no
+    facts.
     """
     held, plain, size = list[str](), list[str](), 0
     for cell, begins in cells:

@@ -59,8 +59,8 @@ REACH = {
 }
 """The share of a message's score that is added to the message this many places later (or earlier).
 
-An answer often shares no word with the question before it. Fitted on dialogues, among 0.6 to 0.9
-for a step and 3 to 8 steps.
+An answer often shares no word with the question before it. Fitted on dialogues: factors of 0.6 to
+0.9 for each further place, and 3 to 8 places, were tried.
 """
 
 # seconds without a message after which a new talk begins: two months; half and double found as much
@@ -70,7 +70,9 @@ _SLEPT = 60 * DAY
 # count as the first or the latest: as many as V.18 finds at most. Half and double found as much
 _FIRST = 10
 _CANDIDATES = 400  # for each of words, meaning and time; half and double found as much in dialogues
-_ALIKE = 0.3  # cosine of unrelated messages; below it the factor is less than 1; 0.15 found as much
+# cosine of unrelated messages: the nearest message has a factor of 1 only from it on. With
+# 0.15 as much was found
+_ALIKE = 0.3
 _BESIDE = "neighbours"
 """The factor of a message that has its score only from its neighbours."""
 
@@ -93,9 +95,9 @@ class Answers(NamedTuple):
     """The words of the question."""
 
     least: float
-    """How sure it is, before reading, that one of them answers, from 0 to 1: the highest cosine of
-    a message to the question, or the share of one of its words; 1.0 if a message is from the time
-    that is asked for.
+    """How sure it is, before the messages are read, that one of them answers, from 0 to 1: the
+    highest cosine of a message to the question, or the share that one word is of all its words; 1.0
+    if a message is from the time that is asked for.
     """
 
     holders: Mapping[str, Collection[int]]

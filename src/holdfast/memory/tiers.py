@@ -30,9 +30,9 @@ _PAUSE = 3_600.0
 # sentences on each side of a possible cut that are compared; with ten .920 of the names were kept
 # in warm forms of recorded runs instead of .930
 _AROUND = 4
-# of so many sentences or lines one is read as words, which bounds the time; of rows and of lines of
-# code none is, and they have no topic: cut by size, .58 of the kinds of real logs are kept in cold
-# forms instead of .50
+# one of so many sentences or lines is tested for words, which bounds the time. Rows and code have
+# none, and no topic: cut by size, .58 of the kinds of real logs are kept in cold forms instead of
+# .50
 _LOOKED_AT = 8
 # share of the largest size that a piece has at least; with half, .929 of the names were kept in
 # warm forms of recorded runs instead of .930
@@ -451,11 +451,12 @@ class Maintenance:
     def _sink(
         self, held: Sequence[list[Segment]], importance: Importance, emptied: set[Tier]
     ) -> dict[str, tuple[Segment, Tier]]:
-        """Move segments out of their tiers, unchanged, each with the largest size of its form.
+        """Move segments out of their tiers, not yet shortened.
 
-        So a form is made only for the tier in which a segment stays. Tiers in ``emptied``, to which
-        each tier above its trigger is added, are emptied to their target. Returns by id what each
-        moved segment was, and the tier that it left.
+        Each counts with the largest size of its form until it is known in which tier it stays: only
+        that form is made. Tiers in ``emptied``, to which each tier above its trigger is added, are
+        emptied to their target. Returns by id what each moved segment was, and the tier that it
+        left.
         """
         sunk: dict[str, tuple[Segment, Tier]] = {}
         sizes: dict[str, int] = {}

@@ -42,9 +42,9 @@ _ONWARD_WORDS = """
 _ONWARD = frozenset(map(stem, COURTESY.union(_ONWARD_WORDS.split())))
 """The stems of words of greetings, thanks, agreement and requests to go on."""
 
-# words of a question. An input with more of them has the square of their share of the room for the
-# past: so .69 of what the last message of made-up chats needs is there at 30% instead of .66, and
-# .86 instead of .87 of what answers a question about long dialogues
+# words of a question. For an input with more words, the room for the past shrinks as the square of
+# their number grows: so .69 of what the last message of made-up chats needs is there at 30% instead
+# of .66, and .86 instead of .87 of what answers a question about long dialogues
 _OF_A_QUESTION = 10
 _UNKNOWN = 0.1  # share of an input's words that the view may lack; half and double gave equal views
 
@@ -103,10 +103,11 @@ def of_the_newest(thread: Thread) -> Inquiry:
     return Inquiry("".join(kept.message.content_text or "" for kept in said.values()), work)
 
 
-# Each candidate is read with its neighbours; those of a long thread are read from the store.
 _LATER = "later"  # why a message is recalled that may revise one which was found
 _CANDIDATES = 60  # messages with words of the question; in dialogues half and double found as much
-_LONG, _FEWER = 5_000, 30  # messages of a thread above which there are fewer candidates
+# messages of a thread above which there are fewer candidates: each is read with its neighbours, and
+# those of a long thread are read from the store
+_LONG, _FEWER = 5_000, 30
 _HITS = 200  # results that ``pack`` chooses from; in dialogues half and double told the same
 # score above which a message is worth its tokens: of two dialogues, all but one of 51 messages that
 # answer a question reach it, and of twelve results of questions about the other dialogue 2

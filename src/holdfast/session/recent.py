@@ -118,9 +118,10 @@ _FAR = 12.0
 # share of the room up to which the user's newest input is kept whole; in recorded runs half and
 # double kept as much
 _INPUT = 0.125
-# messages that the last part dropped are tried again up to so many times the room, or to so many
-# tokens. Half and double, and twice the tokens, kept as much of recorded runs fitted before every
-# reply; without a least number of tokens, .877 instead of .910 of the values of airline sessions
+# messages that the last part dropped are tried again up to the larger of a multiple of the room and
+# a number of tokens. Half and double of the first, and twice the second, kept as much of recorded
+# runs fitted before every reply; without the second, .877 instead of .910 of the values of airline
+# sessions
 _LOOKED_AT, _CHEAP = 2, 4_000
 # share of words in the characters of the newest messages that makes them a talk; half and more
 # kept as much of recorded runs
@@ -188,7 +189,8 @@ class RecentTurns:
         still too many, these are the newest messages of the thread.
         """
         thread, made, reach = self.thread, self.state.made, int(self.room * _FAR)
-        # 0 for a short thread. What is left of a large message may be all that there is to show
+        # 0 for a short thread. A message that is larger than the reach counts if the newer ones do
+        # not fill the room: what is left of it may be all that there is to show
         far = self.start(reach, self.room) if self.state.tokens > reach else 0
         newest = self.since(far, far, is_talk=self.is_talk())
         if last is None or made is None:
@@ -217,7 +219,7 @@ class RecentTurns:
             again.pop()
         earlier = told.union(kept.position for kept in again)
         if not (self.state.exchanged or newest.is_talk):
-            # the act before it tells an output that has a user's role from what a user said
+            # the message before shows whether a user's is the output of an act or what a user said
             earlier |= {at - 1 for at in earlier if at and before[at].message.role == "user"}
         return replace(newest, start=made.end, earlier=sorted(earlier))
 

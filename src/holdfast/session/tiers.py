@@ -114,8 +114,8 @@ def _segment(data: Mapping[str, Any]) -> Segment:
     return Segment(**facts)
 
 
-# times the size of hot that one run adds while somebody waits, in some 10 ms; half takes 4, and
-# double 30
+# multiple of the size of hot that one run adds while somebody waits, which takes about 10 ms; half
+# takes 4, and double 30
 _TAKEN_IN = 2
 
 RULE = "rule"
@@ -129,7 +129,7 @@ class WantedForm(NamedTuple):
     """A segment whose form was made by rules, and for which a model may be asked."""
 
     key: FormKey
-    """What the form is known by, without the text, which may be long."""
+    """Identifies the form without its text, which may be long."""
 
     text: str
 

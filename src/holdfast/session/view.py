@@ -99,22 +99,23 @@ def copied(value: Any) -> Any:
 # share of the budget for recent turns if there is a question about a talk of which little fits; in
 # dialogues half and double of it left as much of what answers
 _ASKED_RECENT = 0.1
-_PAST = 0.15  # least share for a search; for a question half and double told the same
+_PAST = 0.15  # least share of the room for a search; for a question half and double told the same
 # Where this share of the thread's tokens fits, in a talk and in an agent's work, the selection
 # answers nearly alone; the less fits, the more of the room is left to a search. Of questions about
 # dialogues as many are answered as by search alone, and of what the last message of made-up chats
 # and runs needs .68 is there at 30% instead of .59
 _ENOUGH = {True: 0.4, False: 0.2}
-# of the room for each share that does not fit: with half, .985 of questions about dialogues at 30%
-# are answered instead of .994, and with double as many. Without it, names that come next in
-# dialogues fitted before each reply to 30% are there as .43 instead of .46
+# times the difference between that share and the share that fits, as the share of the room for a
+# search: with half, .985 of questions about dialogues at 30% are answered instead of .994, and with
+# double as many. Without it, .43 of the names that come next in dialogues fitted before each reply
+# to 30% are there instead of .46
 _SEARCHED = 5.0
 # share that a new view leaves free, so that it can grow at its end. In recorded runs as much is
 # kept as with 0.2, and a growing thread is compacted 40% less often
 _GROWTH = 0.3
-# messages of the usual size that it must hold. With this and the 16,000 tokens of ``recent``, views
-# of twenty recorded runs with 30% of their size had 0.859 of what was used later, without them
-# 0.823
+# messages of the usual size that fit what is left free, else nothing is. With this and the 16,000
+# tokens of ``recent``, views of twenty recorded runs with 30% of their size had 0.859 of what was
+# used later, without them 0.823
 _WORTH_FREE = 6
 # largest share for the past without a question, in a talk and in an agent's work, of the room that
 # the newest exchange leaves: that exchange is what is being worked on. Half and double of either
@@ -183,7 +184,7 @@ class Fit:
         asked = Inquiry(query)
         past = self._recollect(asked, self.limit - part.tokens, set(part.places), 0.0)
         told = self._past_tokens(past.text)
-        # all that was found is told, or most of what answers is in the view already
+        # room is left: all that was found is told, or most of what answers is in the view already
         if self.limit - part.tokens - told > min(told, self.room * _PAST):
             newest = self.recent.scope(None)
             start = max([newest.start, *(last + 1 for _, last in self.state.evicted)])
@@ -408,7 +409,7 @@ class Fit:
         return f"{self.notes}{recalled}".rstrip("\n")
 
     def _past_message(self, recalled: str) -> Message:
-        """The message about the past, made again only if its text has changed."""
+        """The message about the past, made again only if its text or the format has changed."""
         text, known = self._past_text(recalled), self.last_fit.past_message
         if known is None or known[0] != text or known[1].wire.name != self.thread.wire.name:
             known = self.last_fit.past_message = text, marked_message(self.thread, text)
@@ -441,7 +442,7 @@ def valid_view(budget: Budget, prepared: Callable[[Budget], Fit]) -> View:
 
 
 def smallest_limit(view: View, budget: Budget, prepared: Callable[[Budget], Fit]) -> int:
-    """A limit that can be met, near to the tokens of the view, which grows with the limit."""
+    """A limit that can be met, near to the tokens of the view: a larger limit has a larger view."""
     least = 0
     while not view.budget_met:
         least = budget.limit_for(view.tokens)

@@ -1,8 +1,8 @@
 """A conversation as events, in any format: words, acts, outcomes, material, earlier notes.
 
 Material is logs, code and files in a message of a user. If it is unclear, a passage counts as
-words: words are never shortened while anything else can be. How an agent writes acts as text, and
-how their outputs begin, ``protocol`` knows.
+words: words are never shortened while anything else can be. ``protocol`` finds out how an agent
+writes acts as text, and how their outputs begin.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -39,9 +39,9 @@ They are not shortened, like a person's words, and are no instruction, like an o
 """
 
 THIS = -2
-"""In place of the act of an outcome: the one before it in the same text."""
+"""Stands for the index of an outcome's act, which is just before it in the same text."""
 BESIDE = -1
-"""The position of what stands beside the messages: no message has it."""
+"""Stands for the message of an event that is in the envelope and in no message."""
 
 Function = Literal["instruction", "words", "act", "outcome", "material", "notes"]
 
@@ -53,10 +53,10 @@ class StreamEvent(NamedTuple):
     (``user``, ``assistant``, ``system``), or the name of the tool. ``act`` is the index of the act
     among the events that an outcome or an unclear reply follows, -1 if it is not known.
     ``failed``: the outcome reports that the act did not succeed. ``opening`` and ``closing`` count
-    the characters at the edges of its text with which outcomes of the conversation begin and end,
-    as in ``Observation: ``; they say nothing. ``retold``: earlier notes tell it. ``speaker`` is the
-    name of who said it, where several users or assistants speak. ``times``: how often notes tell
-    that an act was done.
+    the characters at the edges of its text that only mark an outcome in this conversation, as
+    ``Observation: `` does. ``retold``: earlier notes tell it. ``speaker`` is the name of who said
+    it, where several users or assistants speak. ``times``: how often notes tell that an act was
+    done.
     """
 
     function: Function
@@ -74,7 +74,7 @@ class StreamEvent(NamedTuple):
 
     @property
     def content(self) -> str:
-        """The text without what outcomes begin and end with."""
+        """The text without the marks at its edges."""
         return self.text[self.opening : len(self.text) - self.closing]
 
     @property
@@ -124,7 +124,7 @@ def events_of(
         goes_on = name in unclear or unended == name
         unended = None
         heard = roles.get((message.role, name))
-        if heard:  # which need not be told from its text
+        if heard:  # its texts need not show who sent it
             known, goes_on = elsewhere, False
         role = heard or message.role
         act = last_act if role == message.role else _unanswered(found, last_act)
@@ -132,7 +132,7 @@ def events_of(
         for event in _of_message(message, role, at, known, calls, act, found, goes_on=goes_on):
             if _is_unended(event, known):
                 unended = name
-            elif known.frame and event.function == "material":  # which ends the message
+            elif known.frame and event.function == "material":  # a frame ends the message
                 unended = None
             if event.function == "act":
                 last_act = len(found)
@@ -180,12 +180,13 @@ def _of_message(
         elif isinstance(part, Opaque):
             yield _of_item(item_of(part.text), role, at, number, calls, before)
         elif isinstance(part, Text) and part.text:
-            # below its heading stands an output, however it begins, or what a person answered
+            # below the heading of an output stands the output, however it begins, or an answer that
+            # a person typed
             is_output = is_headed and not (may_be_typed(part.text) or wraps_words(part.text))
             known = protocol._replace(openings=("",)) if is_output else protocol
             if not (protocol.syntaxes or _is_returned(before)):
                 known = known._replace(unclear=())
-            # a reminder beside results is none of an act
+            # text beside results, such as a reminder, answers no act
             own = last_act if protocol.syntaxes else -1
             found = list(_of_text(part.text, role, at, number, known, own, goes_on=goes_on))
             is_headed = any(_heads(each, protocol) for each in found)
@@ -222,7 +223,7 @@ def _heads(event: StreamEvent, protocol: Protocol) -> bool:
 def _of_item(
     item: Item, role: Role, at: int, number: int, calls: Mapping[CallName, int], before: Events
 ) -> StreamEvent:
-    """What a vendor's own tool did: the agent's items are calls, but for those that answer one.
+    """What a tool of the vendor did: an agent's item is a call unless it answers one.
 
     Without ids, an item answers the call directly before it.
     """
@@ -237,7 +238,7 @@ def _of_item(
 
 
 def _names(act: Part, at: int, number: int) -> Sequence[CallName]:
-    """By what a result names this act; nothing names one that is written as text."""
+    """The names by which a result refers to this act; none if it is written as text."""
     if isinstance(act, ToolCall):
         return (act.id,)
     return item_of(act.text).ids or [(at, number)] if isinstance(act, Opaque) else ()
@@ -312,7 +313,7 @@ def _of_user(
 def _without_typed(output: str) -> tuple[str, str]:
     """An output, and what a person may have typed at its end.
 
-    It stands in an element, or below a heading, or below one fence or element that is all else.
+    It stands in an element, or below a heading, or below one fence or element that is all the rest.
     """
     syntax, start = ending(output)
     is_apart = syntax == "element" and output[:start].endswith("\n")
@@ -351,5 +352,5 @@ def failed_acts(events: Events) -> set[int]:
 
 
 def nobody_acts(events: Events) -> bool:
-    """Whether this is a talk, in which answers are what it comes to, and not what acts use."""
+    """Whether this is a talk without acts: what answers matters, not what acts will use."""
     return not any(event.function == "act" for event in events)

@@ -56,7 +56,10 @@ def _verbs(act: str) -> frozenset[str]:
 
 
 def tell_acts(acts: Sequence[str], answers: Sequence[str]) -> bool:
-    """Whether nearly all answers say what was done, or most, and twice as many as by chance."""
+    """Whether nearly all answers say what was done, or most, and twice as many as by chance.
+
+    By chance an answer tells the act of another answer.
+    """
     by_chance = sum(map(_repeats_the_act, [*acts[-1:], *acts[:-1]], answers))
     repeating = sum(map(_repeats_the_act, acts, answers))
     is_no_chance = 2 * repeating >= max(len(answers), 4 * by_chance)

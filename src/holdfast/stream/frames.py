@@ -1,7 +1,7 @@
 """What a program adds to outputs: openings with the name of what was called, and edges.
 
-Of openings such as ``Command search returned:`` each tool has another, and most are seen once or
-twice: they are alike without the name.
+In an opening such as ``Command search returned:`` each tool has its own name, so that most openings
+are seen once or twice: they are compared without the name.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _CLOSING = ":>)]}：】"
 
 
 class CalledName(NamedTuple):
-    """What stands before and behind the name, and the names; empty if outputs have none."""
+    """What openings of outputs have around the name of what was called, and the names, if any."""
 
     before: str = ""
     behind: str = ""
@@ -59,7 +59,7 @@ class CalledName(NamedTuple):
         return bare if bare.strip() not in _CLOSING else ""
 
     def left_out(self, text: str) -> str:
-        """A text from its first letter on, without the name in its opening."""
+        """A text without white space at its start, and without the name in its opening."""
         text = text.lstrip()
         if not self.behind or not text.startswith(self.before):
             return text
@@ -108,7 +108,7 @@ def closings_of(alike: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
 
 
 def frames_words(opening: str, group: Sequence[str]) -> bool:
-    """Whether most of these texts have behind their opening, or within, what a person may say."""
+    """Whether most of these texts are what a person may say, within or behind their opening."""
     pattern = re.escape(opening).replace("0", r"\d+")
     rests = [re.sub(pattern, "", text, count=1).strip() for text in group]
     both = zip(map(unwrapped, group), group, rests, strict=True)
@@ -160,7 +160,7 @@ def edges_of(exchanges: Sequence[tuple[str, str]]) -> Edges:
 
 
 def beside_results(messages: Messages) -> list[str]:
-    """The texts that a user's role has beside tool results, or in the message behind them."""
+    """The texts of the user's role beside tool results, or in the message after them."""
     found: list[str] = []
     is_behind = False
     for message in messages:

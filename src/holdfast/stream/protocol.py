@@ -100,7 +100,7 @@ class Protocol(NamedTuple):
     unclear: tuple[str, ...] = ()
     """Openings of a program's form before what a person may have typed, as in ``Question 3:``."""
     is_bare: bool = False
-    """Whether most outputs have neither, so that anything that answers an act may be one."""
+    """Whether most outputs have none of these, so that any answer to an act may be one."""
     answers_act: bool = True
     """Whether a text is judged as the answer to an act."""
     headings: frozenset[str] = frozenset()
@@ -281,7 +281,7 @@ def protocol_of(messages: Messages) -> Protocol:
 
 
 def _of_nearly_all(beside: Sequence[str], said: Said) -> tuple[str, ...]:
-    """The long openings, of programs or of either, that nearly all texts beside results have."""
+    """The long openings that nearly all texts beside results have, also those people may write."""
     starts = list(map(_start, beside))
     return tuple(
         opening
@@ -292,7 +292,7 @@ def _of_nearly_all(beside: Sequence[str], said: Said) -> tuple[str, ...]:
 
 
 def _frame(texts: Sequence[str]) -> str:
-    """The first line that nearly all user messages have, the first too, below what differs."""
+    """The first line that nearly all user messages, the first too, have below text that differs."""
     if len(texts) < FEWEST:
         return ""
     seen = [_lines_below(texts[0])]
@@ -402,8 +402,8 @@ def _may_be_command(text: str) -> bool:
 def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     """The protocol with these acts, and what the user messages after them have in common.
 
-    What ends in one of these forms and only people answer, as ``Final answer:``, is no act. What
-    stands below all answers, people would have typed, so it is left out where programs answer.
+    A form that only people answer, such as ``Final answer:``, is no act. Reminders below all
+    answers read as if people typed them, so that they are left out where programs answer.
     """
     exchanges = _exchanges(said, syntaxes)
     reminders = reminders_of([each[1:] for each in exchanges]) if syntaxes else ()
@@ -495,11 +495,11 @@ def _exchanges(said: Said, syntaxes: frozenset[Syntax]) -> list[tuple[Syntax, st
 def _openings(
     answers: Sequence[str], said: Said, named: CalledName = UNNAMED, *, have_acts: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The openings that several answers have in common, of programs and of either.
+    """The openings that several answers share: those of programs, and those anybody may write.
 
     One with the name of what was called is a program's. One that a user's very first message has
-    too is of all that a user sends, such as a name or a time: it is a program's only before what
-    nobody types.
+    too stands before all that the user sends, such as a name or a time: it is a program's only
+    before what nobody types.
     """
     programs: list[str] = []
     unclear: list[str] = []
@@ -567,7 +567,7 @@ def _alike(
         yield common, [text for _, text in texts[bisect_left(edges, common) : end]]
 
 
-@Memo  # since the newest messages are read at each call, and twice then
+@Memo  # since the newest messages are read at each call, each of them twice
 def ending(text: str) -> tuple[Syntax, int]:
     """The syntax of the act at the end of a text and its start; empty if there is none."""
     stripped = text.rstrip()

@@ -17,9 +17,9 @@ from holdfast.text.words import masked, may_be_said, may_be_typed
 from .protocol import Protocol, protocol_of
 
 Roles = Mapping[tuple[Role, str], Role]
-"""In which role those speak who are known, by the role and the name of their messages."""
+"""The role in which a sender really speaks, if known, by the role and the name of its messages."""
 
-# messages by which a name is judged; a person may paste something once
+# least messages by which a name is judged; a person may paste something once
 _FEWEST = 2
 _OFTEN = 3  # messages that have a line in common, or that an agent has sent; two may be chance
 _NEARLY_ALL = 0.9  # share of a name's messages with that line, as of acts that are commands alone
@@ -30,7 +30,8 @@ _UNTYPED = 0.25
 # an agent speaks once in so many rounds at least; in made-up group chats double kept as much, and
 # with half 24 of 40 statements of people stayed at 15% instead of 35, since agents were people
 _ROUNDS = 3
-_HEAD = re.compile(r"(?=.*[][<>(){}=\\|$%`:;_：【】]).{12,}")  # long, as openings are, with a sign
+# a line with a program's sign, as long as the openings of outputs are
+_HEAD = re.compile(r"(?=.*[][<>(){}=\\|$%`:;_：【】]).{12,}")
 
 
 class Senders(NamedTuple):
@@ -45,7 +46,8 @@ class Senders(NamedTuple):
 def heard_as(messages: Messages, sent: Sequence[Message]) -> Senders:
     """Who ``sent`` messages as the user, if programs are among them.
 
-    Between an act and what it returned, people and agents may speak.
+    The forms of acts are those between an agent and the programs that answer it, since people and
+    other agents may speak between an act and its output.
     """
     texts = defaultdict[str, list[str]](list)
     for message in sent:
@@ -65,7 +67,8 @@ def heard_as(messages: Messages, sent: Sequence[Message]) -> Senders:
     ]
     protocol = protocol_of(acting)
     rounds = sum(message.role == "assistant" for message in messages)
-    # beside people who talk to an agent, a program may send what is no answer
+    # without acts as text, nobody is taken for another agent: beside people who talk to an agent, a
+    # program may send what is no answer
     often = max(_OFTEN, rounds / _ROUNDS) if protocol.syntaxes else inf
     roles: dict[tuple[Role, str], Role] = {("user", first): "user"}
     for name, own in texts.items():
@@ -97,12 +100,12 @@ def _are_returned(texts: Sequence[str]) -> bool:
 
 
 def _have_form(texts: Sequence[str], least: int) -> bool:
-    """Whether nearly all texts, and as many, have a line with a program's signs in common."""
+    """Whether nearly all texts, and at least so many, have a line with a program's signs."""
     heads = Counter(chain.from_iterable(map(_heads, texts)))
     return max(heads.values(), default=0) >= max(least, _NEARLY_ALL * len(texts))
 
 
 def _heads(text: str) -> Iterable[str]:
-    """The lines with signs that stand above others, each once, with their numbers as 0."""
+    """The lines with a program's signs, but for the last line; each once, with numbers as 0."""
     lines = text.strip().split("\n")[:-1]
     return {masked(line) for line in lines if _HEAD.match(line)}

@@ -27,7 +27,8 @@ GAP = "…"
 """Marks missing text in notes."""
 SEAM = 8
 """Characters that a piece costs besides its text: a line break and sometimes a gap mark."""
-# and no time of day; without padding before it, two spaces are an indentation
+# the number that a tool puts before a line, and no time of day. Two spaces behind it are part of it
+# only if it is padded; else they are an indentation
 _NUMBER = re.compile(r"(\s{1,8})?(\d{1,7})(?!:\d\d\b)(?:[:|│→-]\t?|\t|(?(1) {2}|\t))")
 _IN_FRONT = re.compile(r"^\d+ ?", re.MULTILINE)
 _LEVELS = (4, 2, 1)  # columns of a level of indentation: of PEP 8, of most YAML, and of notes
@@ -36,7 +37,7 @@ _LEVELS = (4, 2, 1)  # columns of a level of indentation: of PEP 8, of most YAML
 _REGULAR = 2 / 3
 _BORDERS = tuple(map(re.compile, (r"[.;!?。！？,)}\]\"](?=\s)", r"\s", r"[^\w@#$./:~+%-]")))
 """Where a long line is cut, the best first: behind a clause or a quotation, behind a word, and
-behind what is in no name."""
+behind a character that no name has."""
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 # characters from the start of a part within which the end of a person's sentence is looked for. Of
 # made-up group chats 65 of 80 statements of people stayed at 15% so, and 60 when lines were cut
@@ -142,10 +143,10 @@ def _passages(lines: Sequence[str], numbers: Numbered, alone: bool, said: bool) 
 
 
 def _parts(line: str, at: int, before: int, said: bool) -> Iterator[Piece]:
-    """The pieces of a long line, behind so many others; they are one line again side by side.
+    """The pieces of a long line, after ``before`` others; neighbours are joined to a line again.
 
-    A line that opens with a name which is no word, such as an id or a path, says of it what the
-    rest says: all are under the first then.
+    If a line opens with a name that is no word, such as an id or a path, the rest of the line is
+    about it: the other pieces are under the first.
     """
     parts = clauses(line, whole=WHOLE if said else 0)
     is_cut_in_words = " ".join(parts).split() != line.split()
@@ -190,7 +191,7 @@ def clauses(line: str, longest: int = LONGEST, whole: int = 0) -> list[str]:
 
 
 def end_of_clause(line: str, start: int, most: int) -> int:
-    """The last place to cut before ``most``: no short part, if no name is cut for it."""
+    """The best place to cut before ``most``: in the second half, unless that would cut a name."""
     window = line[start:most]
     for least, border in product((len(window) // 2, 1), _BORDERS):
         if ends := [found.end() for found in border.finditer(window, least)]:
@@ -257,7 +258,8 @@ Shape = Literal[
 """The form of a thing; the table of weights has one weight for each."""
 
 finder = in_any_script(
-    # a sign begins one only where no longer run goes on, which would be read again at each sign
+    # a sign begins a name only if no run of names and signs goes on there: else such a run would be
+    # searched again from each of its signs
     lambda beyond: (
         rf"[A-Za-z0-9_@#$~{beyond}]"
         rf"(?:(?<=[A-Za-z0-9_{beyond}])|(?<![A-Za-z0-9_@#$./:\-~+%{beyond}].))"
@@ -365,7 +367,7 @@ def look(thing: str) -> Look:
 
 @dataclass(frozen=True)
 class Telling:
-    """What the pieces of a text tell; what few callers ask for is found when they do.
+    """What the pieces of a text say; what few callers need is found at its first use.
 
     Tuples and dictionaries of texts and numbers cost the garbage collector nothing.
     """
@@ -381,19 +383,19 @@ class Telling:
 
     @cached_property
     def under(self) -> tuple[int, ...]:
-        """For each, the place of the one that gives its context, or -1."""
+        """For each of ``pieces``, the place among them of the one that gives its context, or -1."""
         return tuple(places_in(self.numbers, [piece.under for piece in self.pieces]))
 
     @cached_property
     def tells(self) -> tuple[tuple[str, ...], ...]:
-        """The names in each; none in the heads of columns."""
+        """The things in each of ``pieces``; none in the heads of columns, which are no content."""
         heads = {piece.under for piece in self.pieces}
         each = zip(self.numbers, self.pieces, self.named, strict=True)
         return tuple([() if n in heads and not piece.units else told for n, piece, told in each])
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:
-        """The form of each; the parts of an argument, which an agent chose, are no listing."""
+        """The form of each; empty for parts of an argument, which an agent chose: no listing."""
         both = zip(self.pieces, self.named, strict=True)
         return tuple(
             [() if self.is_act and piece.under >= 0 else form(told) for piece, told in both]

@@ -1,4 +1,4 @@
-"""A question as weighted terms, and what of it each of many texts answers."""
+"""A question as weighted terms, and which of them each of many texts has."""
 
 import math
 import re
@@ -64,14 +64,14 @@ def terms_of(question: str) -> Sequence[Term]:
     for term in _terms(read):
         key = (term.needle, term.plain)
         heaviest[key] = max(term, heaviest.get(key, term))
-    # stable: first named, first kept
+    # of equal weights, those named first are kept
     return tuple(sorted(heaviest.values(), key=lambda term: -term.weight)[:MOST_TERMS])
 
 
 def answers_to(
     question: str, texts: Sequence[str], under: Sequence[int] = ()
 ) -> list[dict[Term, float]]:
-    """The terms of the question in each text, weighted less the more of the texts contain them.
+    """The terms of the question in each text, with less weight the more texts have the term.
 
     Terms are whole words, without case: ``error`` matches ``errors`` and ``lastError``, but not
     ``terror``.

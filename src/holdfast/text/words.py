@@ -33,11 +33,11 @@ Finder = Callable[[str], list[str]]
 
 
 def in_any_script(pattern: Callable[[str], str], beyond: str) -> Callable[[str], Finder]:
-    """The function that returns the finder for a text: what it has, any part of the text may have.
+    """A function that returns the finder for a text, which serves for any part of the text too.
 
-    ``pattern`` makes the pattern with these characters, ``beyond`` ASCII, in its sets. It is
-    compiled with them for the first text that has some: wide ranges of characters take
-    milliseconds, and most texts need none.
+    ``pattern`` makes the pattern with these characters in its sets: none, or those ``beyond``
+    ASCII. The second pattern is compiled for the first text that needs it: wide ranges of
+    characters take milliseconds, and most texts have none.
     """
     in_ascii = re.compile(pattern("")).findall
 
@@ -311,7 +311,7 @@ def is_all_words(text: str) -> bool:
 
 
 def has_unworded_ends(text: str) -> bool:
-    """Whether neither the first nor the last line reads as words; a person says what is pasted."""
+    """Whether neither the first nor the last line reads as words, as a person's would."""
     lines = text.strip().split("\n")
     return not reads_as_words(lines[0]) and not reads_as_words(lines[-1])
 
@@ -398,8 +398,9 @@ def _log_opening(line: str) -> str:
 def _fenced(lines: Sequence[str]) -> Iterator[int]:
     """The numbers of the lines of each fenced block.
 
-    A mark with the name of a language begins one. A mark alone that is as long ends one: a block
-    whose beginning was cut off, if none is open and no other ends it.
+    A mark with the name of a language begins a block, which ends with a mark alone that is at least
+    as long, or with the text. A mark alone also begins a block, unless a mark with a name comes
+    next: then it was the end of a block whose beginning was cut off.
     """
     opened, length, is_named = -1, 0, False
     for number, line in enumerate(lines):
