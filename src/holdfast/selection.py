@@ -222,14 +222,14 @@ def ordered(
 
     alone = [more != 0 or not form for form, more in zip(forms, bonus, strict=True)]
     keys = [place if alone[place] else ~kind for place, kind in enumerate(kinds)]
-    following = _following(zip(forms, map(tuple, tells), costs, bonus, strict=True))
+    following = _next_equals(zip(forms, map(tuple, tells), costs, bonus, strict=True))
     queues = _queues(keys, set(following.values()), loss)
     firsts = [(*queue[0], key) for key, queue in queues.items()]
     heapq.heapify(firsts)
     chosen: set[int] = set()
     while firsts:
         *_, key = heapq.heappop(firsts)
-        first = _first(queues[key], chosen, loss, following)
+        first = _best_entry(queues[key], chosen, loss, following)
         if first is None:
             continue
         now, number = first
@@ -279,7 +279,7 @@ def _queues(
     return queues
 
 
-def _following(pieces: Iterable[object]) -> Mapping[int, int]:
+def _next_equals(pieces: Iterable[object]) -> Mapping[int, int]:
     """For each piece that comes again, by number, the number of the next equal piece."""
     last: dict[object, int] = {}
     found: dict[int, int] = {}
@@ -290,7 +290,7 @@ def _following(pieces: Iterable[object]) -> Mapping[int, int]:
     return found
 
 
-def _first(
+def _best_entry(
     queue: _Queue,
     chosen: Container[int],
     loss: Callable[[int], float],
@@ -463,7 +463,7 @@ def valued(
         }
         told.extend(said)
         worth.update(said)
-    near = _beside(pieces, under, answers) if alone else [0.0] * len(pieces)
+    near = _nearness_to_answers(pieces, under, answers) if alone else [0.0] * len(pieces)
     beside = share * weights.beside * answered
     return Valued(tells, worth, [beside * each for each in near])
 
@@ -488,7 +488,7 @@ def _answers(
     return shares, best / (sum(term.weight for term in terms_of(question)) or 1.0)
 
 
-def _beside(
+def _nearness_to_answers(
     pieces: Sequence[Piece], under: Numbers, answers: Sequence[Mapping[str, float]]
 ) -> list[float]:
     """The value of being near the few blocks that answer, most of all in the same one."""

@@ -217,18 +217,18 @@ class Candidates:
         pieces, self._under = in_context(events, self.tellings, numbers)
 
         uses = uses_of(events, self.tellings)
-        self._put_before(again, done_before)
+        self._put_repeats_under_newest(again, done_before)
         self._note_older_versions()
         self._put_under_later(uses)
         if not is_talk:
             self._put_under_questions()
-        self._bonus = self._said(numbers, uses)
-        self._turns = [1.0] * len(self.found)
-        shown = self._shown() if is_talk else {}
+        self._bonus = self._worth_of_words(numbers, uses)
+        self._factors = [1.0] * len(self.found)
+        shown = self._material_as_things() if is_talk else {}
         if not is_talk:
             changes = acts_done.changes(events, self.tellings, uses)
             turns = acts_done.turns(events, self.tellings, uses)
-            self._turns = [turns.get(piece, 1.0) for piece in self.found]
+            self._factors = [turns.get(piece, 1.0) for piece in self.found]
             for place, piece in enumerate(self.found):
                 if not piece.number and piece.event not in again:
                     self._bonus[place] += changes.get(piece.event, 0.0)
@@ -238,7 +238,7 @@ class Candidates:
         for number in self._older:
             self._tells[number], self._bonus[number] = (), 0.0
         self._worth = worth_of(uses, max(len(events), 1)) | shown | answers.worth
-        self._rest = self._best_first(range(len(self.found)), self._worth_beside(among))
+        self._rest = self._best_first(range(len(self.found)), self._worth_left(among))
         self._ranked: list[int] = []
         self._lines: dict[tuple[int, ...], Sequence[str]] = {}
 
@@ -262,7 +262,7 @@ class Candidates:
         found = ordered(
             places_in(numbers, [self._under[n] for n in numbers]),
             [self._tells[n] for n in numbers],
-            [self.costs[n] / self._turns[n] for n in numbers],
+            [self.costs[n] / self._factors[n] for n in numbers],
             worth,
             again=table().again,
             forms=[self._forms[n] for n in numbers],
@@ -362,7 +362,7 @@ class Candidates:
         kinds = 1.0 if is_of_one else weights.among_others
         return valued(pieces, self._under, question, best, kinds, alone=alone)
 
-    def _worth_beside(self, among: Collection[int]) -> dict[str, float]:
+    def _worth_left(self, among: Collection[int]) -> dict[str, float]:
         """The value of each thing, less for each event that stays whole and tells it."""
         staying = (telling for n, telling in enumerate(self.tellings) if n not in among)
         known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in staying))
@@ -379,7 +379,9 @@ class Candidates:
         self._headings = {n for n in above if n in self._older or not self._tells[n]}
         """Those that give others their context, and say nothing themselves."""
 
-    def _put_before(self, again: Mapping[int, int], done_before: Mapping[int, int]) -> None:
+    def _put_repeats_under_newest(
+        self, again: Mapping[int, int], done_before: Mapping[int, int]
+    ) -> None:
         """Make what is new in the newest outcome the context of acts that are done ``again``.
 
         It is the present state; what they returned before is out of date. The context of an act
@@ -432,7 +434,7 @@ class Candidates:
             if is_one and self._under[asked] < 0:
                 self._under[asked], self._under[place] = self._under[place], asked
 
-    def _said(self, numbers: Iterable[int], uses: Mapping[str, Use]) -> list[float]:
+    def _worth_of_words(self, numbers: Iterable[int], uses: Mapping[str, Use]) -> list[float]:
         """The value of each piece by its speaker, times the mean rarity of the things in it.
 
         Findings, decisions and instructions have rare words; announcements of the next step have
@@ -444,9 +446,9 @@ class Candidates:
         recorded runs.
         """
         weights, is_talk = table(), nobody_acts(self.events)
-        seldom = {} if is_talk else _said_seldom(self.events)
+        seldom = {} if is_talk else _factors_of_speakers(self.events)
         rarity = _rarity(uses, _PLAIN if is_talk else 1.0).get
-        typed = _typed(self.events, self.tellings)
+        typed = _places_in_message(self.events, self.tellings)
         users = (self.tellings[n] for n, event in enumerate(self.events) if event.is_users_words)
         alike = Counter(chain.from_iterable(telling.forms for telling in users))
         said = list[float]()
@@ -481,7 +483,7 @@ class Candidates:
                 said.append(worth * rare * (share if is_users else min(1.0, share)))
         return said
 
-    def _shown(self) -> dict[str, float]:
+    def _material_as_things(self) -> dict[str, float]:
         """Turn the bonus of each piece of material into a thing of that value; return the values.
 
         The things in the n-th piece of a form have an n-th of their value, a bonus has all of it,
@@ -496,7 +498,7 @@ class Candidates:
         return worth
 
 
-class _Place(NamedTuple):
+class _PlaceInMessage(NamedTuple):
     """Where the pieces of an event stand among all that a user said in the same message.
 
     If these are more than anybody types, the message passes on a text from elsewhere, and all but
@@ -514,7 +516,7 @@ class _Place(NamedTuple):
         return min(place, self.last - place) < _ENDS
 
 
-def _typed(events: Events, tellings: Sequence[Telling]) -> dict[int, _Place]:
+def _places_in_message(events: Events, tellings: Sequence[Telling]) -> dict[int, _PlaceInMessage]:
     """The places of what users said, by the number of the event."""
     pieces, before = Counter[tuple[int, int]](), dict[int, int]()
     # each entry of earlier notes was a message
@@ -525,10 +527,13 @@ def _typed(events: Events, tellings: Sequence[Telling]) -> dict[int, _Place]:
         if event.is_users_words:
             before[number] = pieces[message[number]]
             pieces[message[number]] += len(tellings[number].reading.pieces)
-    return {number: _Place(first, pieces[message[number]] - 1) for number, first in before.items()}
+    return {
+        number: _PlaceInMessage(first, pieces[message[number]] - 1)
+        for number, first in before.items()
+    }
 
 
-def _said_seldom(events: Events) -> dict[str, float]:
+def _factors_of_speakers(events: Events) -> dict[str, float]:
     """The factor of what people said, above 1 where it is little beside all that was done."""
     sizes = Counter[str]()
     for event in events:

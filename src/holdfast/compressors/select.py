@@ -152,7 +152,7 @@ class Stays:
     def task(self) -> int | None:
         """The position of the user's first message, if its media fit beside the newest exchange."""
         asked = self.asked_first
-        media = 0 if asked is None else self.sizes[asked] - self._words[asked]
+        media = 0 if asked is None else self.sizes[asked] - self._without_media[asked]
         return asked if media <= max(0, self.room - self._rigid) else None
 
     @cached_property
@@ -183,7 +183,7 @@ class Stays:
         others = set(range(len(self.transcript))) - staying
         alone = self.without_notes(others)
         bound = sum(self.sizes[i] for i in others - alone)
-        if bound > max(0, self._beside(staying)) * self.knobs.task:
+        if bound > max(0, self._room_left(staying)) * self.knobs.task:
             whole = [i for unit in self.transcript.units if others.issuperset(unit) for i in unit]
             if whole and placed(self.transcript, whole, "user"):
                 return whole
@@ -191,7 +191,7 @@ class Stays:
 
     def without_notes(self, going: set[int]) -> set[int]:
         """Which of these messages may go if no notes take their place."""
-        return legal(self.transcript, going, self._kept)
+        return legal(self.transcript, going, self._always_kept)
 
     @cached_property
     def before_users_newest(self) -> range:
@@ -219,7 +219,7 @@ class Stays:
     @cached_property
     def _cut_task(self) -> int | None:
         """The task, if it is too long even without its pasted material."""
-        is_short = self.task is None or self._least(self.task) <= self.task_room
+        is_short = self.task is None or self._least_size(self.task) <= self.task_room
         return None if is_short else self.task
 
     def length(self, event: StreamEvent) -> int:
@@ -243,7 +243,11 @@ class Stays:
         staying = self.firm if self.task is None else self.firm | {self.task}
         told = self.knobs.told
         # the room for these outputs if notes have the share ``told`` of what is then left to tell
-        free = (self._beside(staying) - told * self._rest(staying)) / (1 - told) if told < 1 else 0
+        free = (
+            (self._room_left(staying) - told * self._tellable(staying)) / (1 - told)
+            if told < 1
+            else 0
+        )
         most = int(max(free, self.room * _NEAR) * _NEWEST)
         return max(self.longest, water_level(self._newest_outputs, max(self.longest, most)))
 
@@ -271,7 +275,7 @@ class Stays:
         """
         unit = self.before_users_newest
         size, answer = self._size(unit), self._size(self.transcript.newest)
-        words = 0 if self.task is None else self._words[self.task]
+        words = 0 if self.task is None else self._without_media[self.task]
         media = 0 if self.task is None else self.sizes[self.task] - words
         room = self.room - media
         if size <= room * self.knobs.task:
@@ -282,7 +286,7 @@ class Stays:
         return unit if fits else range(0)
 
     @cached_property
-    def _kept(self) -> frozenset[int]:
+    def _always_kept(self) -> frozenset[int]:
         """The positions that stay in any room.
 
         If the newest exchange does not fit even with its outputs shortened, what the profile
@@ -312,16 +316,16 @@ class Stays:
         """
         turns = self.transcript.turns[-2:]
         asked = turns[0].start if self._user_speaks_last else len(self.transcript)
-        staying, before = set(self._kept), self.before_users_newest
-        if sum(map(self._least, before)) <= self.task_room:
+        staying, before = set(self._always_kept), self.before_users_newest
+        if sum(map(self._least_size, before)) <= self.task_room:
             staying.update(before)
         staying |= self._attached(staying)
-        room, rest = self._beside(staying), self._rest(staying)
+        room, rest = self._room_left(staying), self._tellable(staying)
         spent = 0 if self._user_speaks_last else self._size(before)
         for unit in reversed(self.transcript.units):
             others = set(unit) - staying
-            spent += sum(map(self._least, others))
-            rest -= sum(min(self._words[i], self._least(i)) for i in others)
+            spent += sum(map(self._least_size, others))
+            rest -= sum(min(self._without_media[i], self._least_size(i)) for i in others)
             share = max(self.knobs.recent, _NEAR) if unit.start >= asked else self.knobs.recent
             is_far = spent > self.room * share and spent + self.knobs.told * rest > room
             if others and (is_far or not self._notes.keys().isdisjoint(unit)):
@@ -331,32 +335,35 @@ class Stays:
 
     def _attached(self, staying: Collection[int]) -> set[int]:
         """The newest messages of users with media that leave notes the share ``told``."""
-        room, found = self._beside(staying) - self.knobs.told * self._rest(staying), set[int]()
+        room, found = (
+            self._room_left(staying) - self.knobs.told * self._tellable(staying),
+            set[int](),
+        )
         for i in sorted(set(self.transcript.user_positions).difference(staying), reverse=True):
-            media = self.sizes[i] - self._words[i]
+            media = self.sizes[i] - self._without_media[i]
             unit = unit_of(self.transcript, i)  # the results beside them need their calls
             if media and self._size(unit) <= room:
                 found.update(unit)
                 room -= self._size(unit)
         return found
 
-    def _beside(self, staying: Collection[int]) -> int:
+    def _room_left(self, staying: Collection[int]) -> int:
         """The room that messages which stay leave for others."""
         return self.room - sum(self.sizes[i] for i in staying if i not in self.firm)
 
-    def _rest(self, staying: Collection[int]) -> int:
+    def _tellable(self, staying: Collection[int]) -> int:
         """The tokens of what notes can tell of all others."""
-        return sum(tokens for i, tokens in enumerate(self._words) if i not in staying)
+        return sum(tokens for i, tokens in enumerate(self._without_media) if i not in staying)
 
     @cached_property
-    def _words(self) -> list[int]:
+    def _without_media(self) -> list[int]:
         """The tokens of each message without its media."""
         return list(map(self.meter.words, self.transcript.messages))
 
     def _size(self, unit: range) -> int:
         return sum(self.sizes[i] for i in unit)
 
-    def _least(self, i: int) -> int:
+    def _least_size(self, i: int) -> int:
         """The tokens of a message with its long outputs shortened."""
         size = self.sizes[i]
         if size <= self.longest:
@@ -505,7 +512,7 @@ class Selection(Stays):
         asked = self.asked_first
         if asked is None or asked not in self.going:
             return 0
-        return min(self._words[asked], int(max(0, self.room) * self.knobs.task))
+        return min(self._without_media[asked], int(max(0, self.room) * self.knobs.task))
 
     def _fixed(self, task: ShorterTask) -> int:
         """Tokens of everything that does not depend on the chosen pieces."""

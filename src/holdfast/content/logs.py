@@ -176,7 +176,7 @@ class Head(NamedTuple):
     place: int = 0
 
 
-def _parted(glued: re.Match[str]) -> str:
+def _spaced_columns(glued: re.Match[str]) -> str:
     """Columns with a space behind each; those between bars after a time become components."""
     columns = list(map(str.rstrip, glued[0].split("|")))
     found = glued[0]
@@ -194,7 +194,7 @@ class Layout:
         text = _UNPRINTABLE.sub("\ufffd", text)
         self.whole = text.removesuffix("\n").split("\n")
         """The lines without byte-order mark, carriage returns and colours."""
-        text = _GLUED.sub(_parted, text)
+        text = _GLUED.sub(_spaced_columns, text)
         text = _BRACKETS.sub(lambda found: found[0].replace("][", "] ["), text)
         self.lines = text.removesuffix("\n").split("\n")
         """These lines, with a space behind each column."""
@@ -220,7 +220,7 @@ class Layout:
         fields = [[row[at] for row in rows if len(row) > at] for at in range(width)]
         while fields and not mostly(fields[-1], lambda field: _class_of(field) in _ENDS, MOSTLY):
             fields.pop()  # before their classes are found: most texts have no head, or a short one
-        names = list(takewhile(bool, (_column(found, len(rows)) for found in fields)))
+        names = list(takewhile(bool, (_class_of_column(found, len(rows)) for found in fields)))
         while names and (
             names[-1] not in _ENDS
             or (names[-1] == "bar" and len(names) != 2)  # else it stands in the message
@@ -281,7 +281,7 @@ def _column_of(name: str, fields: Sequence[str]) -> Column:
     return Column(name, frozenset(usual), max(map(_letters, usual), default=0))
 
 
-def _column(fields: Sequence[str], rows: int) -> str:
+def _class_of_column(fields: Sequence[str], rows: int) -> str:
     """The class of nearly all fields of a column; empty if the column is part of the message."""
     least = MOSTLY * rows
     if not fields or len(fields) < least:
@@ -330,7 +330,7 @@ def _kinds(layout: Layout) -> list[EventKind]:
     return sorted(found, key=lambda kind: kind.rows[0])
 
 
-def _repeat(layout: Layout) -> bool:
+def _is_repetitive(layout: Layout) -> bool:
     """Whether the lines are of few kinds, each of few components, unlike those of a search.
 
     They must also be sentences, not fields of records, and no component may be a result, as
@@ -359,7 +359,7 @@ def _merged(kinds: Sequence[EventKind]) -> Iterator[EventKind]:
     """
     groups: list[tuple[frozenset[str], list[EventKind]]] = []
     for kind in kinds:
-        told = frozenset(filter(_tells, kind.words))
+        told = frozenset(filter(_has_letters, kind.words))
         for words, group in groups[:_MOST_GROUPS]:
             if 0 < len(told) <= 2 * len(told & words):
                 group.append(kind)
@@ -381,7 +381,7 @@ def _merged(kinds: Sequence[EventKind]) -> Iterator[EventKind]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _tells(word: str) -> bool:
+def _has_letters(word: str) -> bool:
     """Whether a word has at least two letters."""
     return len(word) > 1 and sum(map(str.isalpha, word)) > 1
 
@@ -497,7 +497,7 @@ class Log(LossyKind):
         )
         own = sum(not line[0].isspace() for line, _ in told)  # indented lines continue a record
         least = 0.6 if "time" in layout.names else 0.8
-        if begun <= least * own or not (begins or _repeat(layout)):
+        if begun <= least * own or not (begins or _is_repetitive(layout)):
             return 0.0
         return begun / len(told)
 
@@ -551,10 +551,10 @@ def _pieces(layout: Layout, events: Sequence[KindSummary], whole: Lines) -> Iter
             told = (*kinds, f"event {event.name}")
             yield Piece(lead + event.text, 0, len(event.rows), told, under)
             at += 1
-    yield from _raw(events, whole, at)
+    yield from _line_pieces(events, whole, at)
 
 
-def _raw(events: Sequence[KindSummary], whole: Lines, at: int) -> Iterator[Piece]:
+def _line_pieces(events: Sequence[KindSummary], whole: Lines, at: int) -> Iterator[Piece]:
     """The lines as they are; the first of them is the piece with the number ``at``."""
     event_of = {row: (f"event {event.name}",) for event in events for row in event.rows}
     for row, line in enumerate(whole):

@@ -264,7 +264,7 @@ class Pieces:
         elif isinstance(value, dict):
             if entries := _entries(value):
                 return self._list(label, entries, record, depth)
-            named = label if _wraps(value) else _joined(label, _name(value))
+            named = label if _wraps(value) else _path_label(label, _name(value))
             return self._members(label, named, _with_columns(value).items(), record, depth)
         elif isinstance(value, list):
             return self._list(label, _as_records(value), record, depth)
@@ -306,7 +306,7 @@ class Pieces:
                 if not is_row:
                     self._value(label, each, number, depth + 1)
                     continue
-                row = [(_beside(line), plain) for line, plain in _packed(_cells(each, shape))]
+                row = [(_joined_cells(line), plain) for line, plain in _packed(_cells(each, shape))]
                 whole, above = "".join([text for text, _ in row]), header
                 for text, plain in row:
                     put = self._put(text, number, "", above, facts(" ".join(plain), whole))
@@ -314,7 +314,7 @@ class Pieces:
         elif keys := _shared_keys(values):
             header = self._put(f"{label} ({keys}):".lstrip(), record)
             for each in records:
-                cells = _beside([_scalar(cell) for cell in each.values()])
+                cells = _joined_cells([_scalar(cell) for cell in each.values()])
                 self._put(cells, self._next(), under=header)
         else:
             self._members(label, label, (("", value) for value in values), record, depth)
@@ -344,7 +344,7 @@ class Pieces:
                 held, size, label = [], 0, named
             if short is None:
                 number = self._next() if is_record else record
-                self._value(_joined(named, key), value, number, depth + 1)
+                self._value(_path_label(named, key), value, number, depth + 1)
             else:
                 bare = not key and isinstance(value, dict)
                 held.append(_member(key, short) if key else short[1:-1] if bare else short)
@@ -463,7 +463,7 @@ def _packed(cells: Iterable[tuple[str, bool]]) -> Iterator[tuple[list[str], list
     yield held, plain
 
 
-def _beside(cells: Sequence[str]) -> str:
+def _joined_cells(cells: Sequence[str]) -> str:
     """The cells of a line, separated by a space or, if that is ambiguous, a comma."""
     text = cells[0]
     spaced = " " in text
@@ -477,7 +477,7 @@ def _beside(cells: Sequence[str]) -> str:
     return text
 
 
-def _joined(label: str, name: str) -> str:
+def _path_label(label: str, name: str) -> str:
     """The path of names to a record; of a long path the last name."""
     joined = f"{label} {name}" if label and name else label or name
     if len(joined) <= _LONGEST_LABEL:
@@ -556,18 +556,18 @@ def _cells(record: Record, shape: Shape) -> Iterator[tuple[str, bool]]:
         if isinstance(kind, Many) and type(value) is list and value:
             last = len(value) - 1
             for place, item in enumerate(value):
-                yield _bare(item, kind.shape) + ";" * (place < last), place == 0
+                yield _cell(item, kind.shape) + ";" * (place < last), place == 0
         elif type(kind) is dict and type(value) is dict and is_of(value, kind):
             yield from _cells(value, kind)
         else:
-            yield _bare(value, kind), False
+            yield _cell(value, kind), False
 
 
-def _bare(value: Value, kind: Column) -> str:
+def _cell(value: Value, kind: Column) -> str:
     """The text of a cell; nested records show only values if the columns have their keys."""
     if type(value) is dict:
         if type(kind) is dict and is_of(value, kind):
-            return _beside([cell for cell, _ in _cells(value, kind)] or ["{}"])
+            return _joined_cells([cell for cell, _ in _cells(value, kind)] or ["{}"])
         if value and all(isinstance(each, str) for each in value.values()):
             return " ".join(map(_scalar, value.values()))  # texts say what they are
         return _inline(value, len(dump(value))) or dump(value)

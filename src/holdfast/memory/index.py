@@ -260,16 +260,16 @@ class Retrieval:
         conversation, which is before the newest long silence.
         """
         meant = period(question, now)
-        if meant is None or now is None or self._said(meant):
+        if meant is None or now is None or self._has_messages(meant):
             return meant
         newest = self.messages.read(self.messages.newest(_CANDIDATES)).values()
         times = [one.said for one in newest if one.said is not None and one.said < now]
         silences = pairwise((now, *sorted(times, reverse=True)))
         ended = next((before for after, before in silences if after - before > _SLEPT), None)
         then = None if ended is None else period(question, ended)
-        return then if then is not None and self._said(then) else meant
+        return then if then is not None and self._has_messages(then) else meant
 
-    def _said(self, meant: Period) -> bool:
+    def _has_messages(self, meant: Period) -> bool:
         return bool(self.messages.between(meant.first, meant.last, 1))
 
     def _timely(self, asked: Asked) -> Sequence[int]:
@@ -381,12 +381,14 @@ class Asked(NamedTuple):
         who = _WHO.search(text)
         ordered = direction(text)
         alone = (
-            bool(ordered) and period is None and not _telling(words(ORDER.sub(" ", plain)), names)
+            bool(ordered)
+            and period is None
+            and not _content_words(words(ORDER.sub(" ", plain)), names)
         )
         if alone:
             plain, days, context = "", [], ""
-        terms = _telling(words(plain), names)
-        beside = _telling([*terms, *words(context[:READ])], names)
+        terms = _content_words(words(plain), names)
+        beside = _content_words([*terms, *words(context[:READ])], names)
         return cls(
             terms=beside[: max(len(terms), _MOST_BESIDE)],
             speakers=about if len(about) < len(speakers) else frozenset(),
@@ -436,7 +438,7 @@ class Asked(NamedTuple):
         return {at: ((at - other) / (end - other)) ** 2 for at in messages}
 
 
-def _telling(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:
+def _content_words(spoken: Iterable[str], names: Container[str]) -> tuple[str, ...]:
     """The distinct meaningful words that are not speakers' names, the first of very many."""
     distinct = dict.fromkeys(spoken)
     return tuple([w for w in distinct if w not in STOP_WORDS and w not in names][:MOST_TERMS])

@@ -129,7 +129,7 @@ def at_topic_shifts(text: str, most: int, count: Count) -> list[str]:
     """
     rate = count(text) / max(1, len(text))
     pieces = [
-        part for sentence in sentences(text) for part in _no_longer(sentence, most, count, rate)
+        part for sentence in sentences(text) for part in _cut_to_size(sentence, most, count, rate)
     ]
     # the tokens before each place, about
     reach = list(accumulate((rate * len(piece) for piece in pieces), initial=0.0))
@@ -165,7 +165,7 @@ def _at_largest_change(places: range, said: Callable[[int], frozenset[str]]) -> 
     return min(reversed(places), key=likeness)
 
 
-def _no_longer(text: str, most: int, count: Count, rate: float) -> list[str]:
+def _cut_to_size(text: str, most: int, count: Count, rate: float) -> list[str]:
     """The text in parts of at most ``most`` tokens; ``rate`` is the tokens of a character."""
     if len(text.encode("utf-8", "replace")) <= most:  # a token has at least one byte
         return [text]

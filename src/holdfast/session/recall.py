@@ -64,10 +64,10 @@ class Inquiry(NamedTuple):
     @property
     def is_idle(self) -> bool:
         """Whether it only greets, thanks, agrees or asks to go on, such as "ok thanks"."""
-        return bool(self.question) and not self._telling
+        return bool(self.question) and not self._content_words
 
     @property
-    def _telling(self) -> frozenset[str]:
+    def _content_words(self) -> frozenset[str]:
         return _terms(self.question) - _ONWARD
 
     @property
@@ -80,7 +80,7 @@ class Inquiry(NamedTuple):
 
     def is_known(self, messages: Iterable[Message], recalled: str) -> bool:
         """Whether these messages and a text that was recalled before have nearly all its words."""
-        asked = self._telling
+        asked = self._content_words
         few, unknown = _UNKNOWN * len(asked), asked - _terms(recalled)
         for message in messages:
             if len(unknown) <= few:
@@ -191,7 +191,7 @@ class Past:
 
         Secrets may be masked.
         """
-        now, asking, past = self.thread.now(), self._asking(question), self._retrieval(())
+        now, asking, past = self.thread.now(), self._with_question(question), self._retrieval(())
         hits = past.search(question, limit, now, asking)
         if asking and not any(hit.score >= WORTH for hit in hits):  # only the question was found
             hits = past.search(question, limit, now)
@@ -205,7 +205,7 @@ class Past:
                 found.append(Recalled(hit.position, hit.score, told, hit.why, seen.role, seen.said))
         return found
 
-    def _asking(self, question: str) -> frozenset[int]:
+    def _with_question(self, question: str) -> frozenset[int]:
         """The messages that contain the question itself, which answer nothing.
 
         This may be the user's newest input, or a call of a search tool.
@@ -246,14 +246,14 @@ class Past:
         if room <= 0:
             return Recollection()
         state = self.thread.state
-        apart = () if state.spoke in shown else self._asking(asked.question)
+        apart = () if state.spoke in shown else self._with_question(asked.question)
         past = self._retrieval(state.evicted)
         answers = past.answers(asked.question, self.thread.now(), asked.work, apart)
         scores, messages = dict(answers.ranked()), dict(answers.messages)
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
         hits = list(islice(unseen, most or _HITS))
         told = next((at for at in hits if messages[at].role == "user"), None)
-        if told is not None and (later := self._later(messages[told], past, {*apart}, shown)):
+        if told is not None and (later := self._revision(messages[told], past, {*apart}, shown)):
             messages[later.position] = later
             scores.setdefault(later.position, scores[told])
             behind = hits[: hits.index(told) + 1]
@@ -262,7 +262,7 @@ class Past:
             room = int(room * min(1.0, scores[hits[0]] / _SURE) ** 2)
         for place in hits:
             messages[place] = replace(messages[place], text=self.mask(messages[place].text))
-        for place in self._returned([at for at in hits if messages[at].role == "user"]):
+        for place in self._outputs_among([at for at in hits if messages[at].role == "user"]):
             messages[place] = replace(messages[place], role="tool", speaker="")
         name = partial(author, self.thread, mask=self.mask)
         count = self.thread.meter.text
@@ -275,7 +275,7 @@ class Past:
             chosen.append(Recalled(place, scores[place], each.text, why, seen.role, seen.said))
         return Recollection(written(excerpts), tuple(chosen))
 
-    def _later(
+    def _revision(
         self, told: Remembered, past: Retrieval, apart: set[int], shown: Container[int | None]
     ) -> Remembered | None:
         """What the user said later that has most in common with a message: it may revise it."""
@@ -285,7 +285,7 @@ class Past:
         said = {at: found[at] for at in later if at in read and read[at].role == "user"}
         return next((read[at] for at, _ in best_of(said, 1)), None)
 
-    def _returned(self, said: Sequence[int]) -> Iterator[int]:
+    def _outputs_among(self, said: Sequence[int]) -> Iterator[int]:
         """Those of these user messages that are outputs of acts written as text.
 
         The newest messages show the forms of acts and outputs.

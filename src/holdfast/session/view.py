@@ -171,7 +171,7 @@ class Fit:
     def _for_question(self, query: str) -> View:
         """The view for a question: what answers it of all messages, and what a search adds."""
         notes = self._past_tokens("")
-        share = self._searched(is_talk=self.recent.is_talk())
+        share = self._search_share(is_talk=self.recent.is_talk())
         if share < 1 - _ASKED_RECENT:
             scope = self.recent.scope(None)
         else:
@@ -205,7 +205,7 @@ class Fit:
             if place in kept and kept[place].original == message.original
         }
 
-    def _searched(self, *, is_talk: bool) -> float:
+    def _search_share(self, *, is_talk: bool) -> float:
         """The share of the room that a search is worth, above 1 where very little fits."""
         fits = self.room / max(1, self.state.tokens)
         return max(_PAST, _SEARCHED * (_ENOUGH[is_talk] - fits))
@@ -323,7 +323,7 @@ class Fit:
         end = self.state.messages
         newest = self.thread.read([*self._answered(), *range(self.recent.start(0), end)])
         left = room - self.recent.tokens(newest.values())
-        share = _RECALL[scope.is_talk] * min(1.0, self._searched(is_talk=scope.is_talk))
+        share = _RECALL[scope.is_talk] * min(1.0, self._search_share(is_talk=scope.is_talk))
         return int(max(0, left) * share * asked.share)
 
     def _shown(self, scope: Made) -> range:

@@ -133,7 +133,7 @@ class Protocol(NamedTuple):
     def is_outcome(self, text: str) -> bool:
         """Whether a user message is an output."""
         has_form = bool(self.openings) and self._start(text).startswith(self.openings)
-        has_form = has_form or (bool(self.closings) and _end(text).startswith(self.closings))
+        has_form = has_form or (bool(self.closings) and _masked_end(text).startswith(self.closings))
         has_form = has_form or (bool(self.repeated) and masked(text) in self.repeated)
         if _BARE_COMMAND in self.syntaxes:
             return has_form or (self.answers_act and not may_be_typed(text))
@@ -156,7 +156,7 @@ class Protocol(NamedTuple):
         return bool(is_unclear) or self._start(text).startswith(self.unclear)
 
     def _start(self, text: str) -> str:
-        return _start(self.named.left_out(text) if self.named.behind else text)
+        return _masked_start(self.named.left_out(text) if self.named.behind else text)
 
     def may_be_returned(self, text: str) -> bool:
         """Whether a user message is an output, or may be one."""
@@ -264,7 +264,7 @@ def protocol_of(messages: Messages) -> Protocol:
             (by, bare.unframed(text, number)[0] if by == "user" else text)
             for by, number, text in spoken
         ]
-        written = _written([each for each in bared if each[1]])
+        written = _as_text([each for each in bared if each[1]])
         if written.syntaxes:
             written = written._replace(frame=bare.frame)
         acts = sum(bool(written.parted(text)[1]) for role, text in said if role == "assistant")
@@ -282,7 +282,7 @@ def protocol_of(messages: Messages) -> Protocol:
 
 def _of_nearly_all(beside: Sequence[str], said: Said) -> tuple[str, ...]:
     """The long openings that nearly all texts beside results have, also those people may write."""
-    starts = list(map(_start, beside))
+    starts = list(map(_masked_start, beside))
     return tuple(
         opening
         for opening in chain(*_openings(beside, said, have_acts=True))
@@ -322,7 +322,7 @@ def _lines_below(text: str) -> dict[str, int]:
     return found
 
 
-def _written(said: Said) -> Protocol:
+def _as_text(said: Said) -> Protocol:
     """The regular forms of acts that are written as text, and of their outputs."""
     ends = Counter(ending(text)[0] for role, text in said if role == "assistant")
     if ends.total() < FEWEST:
@@ -349,12 +349,12 @@ def _heading(text: str) -> str:
     return first.rstrip() if rest and is_heading(first) else ""
 
 
-def _start(text: str) -> str:
+def _masked_start(text: str) -> str:
     """What the openings of outputs are compared with."""
     return DIGITS.sub("0", text.lstrip()[:OPENING])
 
 
-def _end(text: str) -> str:
+def _masked_end(text: str) -> str:
     """What the closings of outputs are compared with: the end of the text, backwards."""
     return DIGITS.sub("0", text.rstrip()[-OPENING:])[::-1]
 
@@ -409,13 +409,13 @@ def _with_answers(said: Said, syntaxes: frozenset[Syntax]) -> Protocol:
     reminders = reminders_of([each[1:] for each in exchanges]) if syntaxes else ()
     if reminders:
         bare = [(syntax, act, text_above(reminders, text)) for syntax, act, text in exchanges]
-        known = _answered(said, syntaxes, bare)
+        known = _with_exchanges(said, syntaxes, bare)
         if 2 * sum(known.is_outcome(text) for _, _, text in bare) > len(bare):
             return known._replace(reminders=reminders)
-    return _answered(said, syntaxes, exchanges)
+    return _with_exchanges(said, syntaxes, exchanges)
 
 
-def _answered(
+def _with_exchanges(
     said: Said, syntaxes: frozenset[Syntax], exchanges: Sequence[tuple[Syntax, str, str]]
 ) -> Protocol:
     """The protocol with these acts and answers."""
@@ -425,13 +425,13 @@ def _answered(
     protocol = Protocol(syntaxes, openings, unclear=unclear, named=named)
     if not syntaxes:
         return protocol
-    protocol = protocol._replace(closings=closings_of(_alike(answers, _end)))
+    protocol = protocol._replace(closings=closings_of(_by_common_edge(answers, _masked_end)))
     formless = protocol._replace(answers_act=False)
     headings = {_heading(text).rpartition(" ")[2] for text in answers if formless.is_outcome(text)}
     protocol = protocol._replace(headings=frozenset(headings - {""}))
     others = [text for text in answers if not formless.is_outcome(text)]
     bared = [*map(named.left_out, answers)] if named.behind else answers
-    starts, ends = list(map(_start, bared)), list(map(_end, bared))
+    starts, ends = list(map(_masked_start, bared)), list(map(_masked_end, bared))
     shared = [sum(start.startswith(form) for start in starts) for form in openings]
     shared += [sum(end.startswith(form) for end in ends) for form in protocol.closings]
     # without the label with which each begins
@@ -505,19 +505,19 @@ def _openings(
     unclear: list[str] = []
     seen = ""
     answers = [*map(named.left_out, answers)] if named.behind else answers
-    for opening, group in _alike(answers, _start):
+    for opening, group in _by_common_edge(answers, _masked_start):
         if seen and opening.startswith(seen):
             continue
         share = len(group) / len(answers)
         is_common = len(opening) >= LONG and share >= NEARLY_ALL
         is_long = have_acts and (len(opening) == OPENING or is_common)
-        has_form = _has_form(opening, share, have_acts=have_acts)
+        has_form = _may_be_programs(opening, share, have_acts=have_acts)
         if not (has_form or is_long):
             continue
         seen = opening if has_form else seen  # else one with a sign may begin with it
-        are_named = named.opening and opening.startswith(_start(named.opening))
+        are_named = named.opening and opening.startswith(_masked_start(named.opening))
         may_be_persons = not are_named and _may_be_persons(opening, group, have_acts=have_acts)
-        is_frame = said[0][0] == "user" and _start(said[0][1]).startswith(opening)
+        is_frame = said[0][0] == "user" and _masked_start(said[0][1]).startswith(opening)
         if is_frame and (may_be_persons or not have_acts or frames_words(opening, group)):
             continue
         if has_form and not may_be_persons:
@@ -532,7 +532,7 @@ def _has_sign(opening: str) -> bool:
     return SIGN.search(opening.lstrip("0.) ")) is not None
 
 
-def _has_form(opening: str, share: float, *, have_acts: bool) -> bool:
+def _may_be_programs(opening: str, share: float, *, have_acts: bool) -> bool:
     """Whether an opening of this share of the answers may be a program's: it has a sign.
 
     Or it is a line of most answers, or begins with a symbol in nearly all. Where no acts are known,
@@ -552,7 +552,7 @@ def _may_be_persons(opening: str, group: Sequence[str], *, have_acts: bool) -> b
     return 2 * sum(map(is_persons, group)) > len(group)
 
 
-def _alike(
+def _by_common_edge(
     answers: Sequence[str], edge: Callable[[str], str]
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """What the edges of several answers have in common, shorter first, and these answers.

@@ -101,11 +101,11 @@ def _are_returned(texts: Sequence[str]) -> bool:
 
 def _have_form(texts: Sequence[str], least: int) -> bool:
     """Whether nearly all texts, and at least so many, have a line with a program's signs."""
-    heads = Counter(chain.from_iterable(map(_heads, texts)))
+    heads = Counter(chain.from_iterable(map(_signed_lines, texts)))
     return max(heads.values(), default=0) >= max(least, _NEARLY_ALL * len(texts))
 
 
-def _heads(text: str) -> Iterable[str]:
+def _signed_lines(text: str) -> Iterable[str]:
     """The lines with a program's signs, but for the last line; each once, with numbers as 0."""
     lines = text.strip().split("\n")[:-1]
     return {masked(line) for line in lines if _HEAD.match(line)}
