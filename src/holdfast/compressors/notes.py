@@ -218,10 +218,10 @@ class Candidates:
 
         uses = uses_of(events, self.tellings)
         self._put_repeats_under_newest(again, done_before)
-        self._note_older_versions()
         self._put_under_later(uses)
         if not is_talk:
             self._put_under_questions()
+        self._note_older_versions()
         self._bonus = self._worth_of_words(numbers, uses)
         self._factors = [1.0] * len(self.found)
         shown = self._material_as_things() if is_talk else {}
@@ -425,13 +425,8 @@ class Candidates:
         """Make the end of a question the context of a short answer: alone, a yes means nothing."""
         last = {piece.event: place for place, piece in enumerate(self.found)}
         for place, piece in enumerate(self.found):
-            answer, asked = self.events[piece.event], last.get(piece.event - 1, -1)
-            if not answer.is_users_words or len(answer.text) > _ANSWER or asked < 0:
-                continue
-            question = self.events[piece.event - 1]
-            is_one = question.by == "assistant" and question.function == "words"
-            is_one = is_one and question.content.rstrip().endswith(("?", "？", "؟"))
-            if is_one and self._under[asked] < 0:
+            asked = last.get(piece.event - 1, -1)
+            if asked >= 0 > self._under[asked] and _is_answer(self.events, piece.event):
                 self._under[asked], self._under[place] = self._under[place], asked
 
     def _worth_of_words(self, numbers: Iterable[int], uses: Mapping[str, Use]) -> list[float]:
@@ -551,6 +546,14 @@ def _rarity(uses: Mapping[str, Use], plain: float) -> dict[str, float]:
     }
 
 
+def _is_answer(events: Events, number: int) -> bool:
+    """Whether a user answers in a few words what an assistant asked directly before."""
+    answer, question = events[number], events[number - 1]
+    is_question = question.by == "assistant" and question.function == "words"
+    is_question = is_question and question.content.rstrip().endswith(("?", "？", "؟"))
+    return number > 0 and answer.is_users_words and len(answer.text) <= _ANSWER and is_question
+
+
 def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent, bool]:
     """The pieces that a later version of their text repeats (True) or replaces (False).
 
@@ -568,7 +571,8 @@ def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent,
         for line in newer.keys() & lines:
             shared[newer[line]] += len(line)
         newer.update(dict.fromkeys(lines, number))
-        if not any(shared.values()):  # empty lines say nothing
+        # empty lines say nothing, and a yes is told with its own question
+        if not any(shared.values()) or _is_answer(events, number):
             continue
         version = tellings[max(shared, key=lambda n: (shared[n], n))]
         there = version.all_lines
