@@ -112,6 +112,9 @@ class WeightTable(NamedTuple):
     """The value of a thing that a content kind names, such as a kind of event."""
     failure: float
     """The value of a pattern or a named thing whose line reports a failure."""
+    trouble: float
+    """The value of the worst trouble in an outcome, besides things; twice as much keeps .002 less
+    of recorded runs."""
 
 
 @cache
@@ -439,7 +442,7 @@ def valued(
     patterns, failures count in full, and being near an answer counts.
     """
     weights = table()
-    failure = weights.failure * (1.0 if alone else kinds)
+    failure = weights.failure * kinds
     tells = [[*piece.labels] or ([pattern(piece)] if alone else []) for piece in pieces]
     first = {thing: number for number, named in reversed([*enumerate(tells)]) for thing in named}
     bad = {number: alarm(pieces[number].text) for number in set(first.values())}

@@ -54,7 +54,7 @@ def test_exact_things_that_the_model_left_out_are_listed():
 def test_what_is_listed_of_notes_says_who_said_it_and_what_failed():
     notes = "\n".join(
         [
-            "Notes on the conversation so far (… marks what is left out):",
+            "Notes on the main points so far (… marks what is left out):",
             "What the user said:",
             "- Never restart prod-db-1.",
             "What was said and done, step by step:",

@@ -31,7 +31,7 @@ from holdfast.stream import (
     nobody_acts,
     outcomes_of,
 )
-from holdfast.text.acts import pieces_of_act
+from holdfast.text.acts import pieces_of_act, shared_parts
 from holdfast.text.fit import Cost, Numbers, beginning, filled
 from holdfast.text.importance import alarm
 from holdfast.text.memo import Memo
@@ -48,7 +48,7 @@ from holdfast.text.pieces import (
 from holdfast.text.visible import as_shown
 
 from . import acts_done
-from .summaries import Told, in_context, lines_of, under_their_acts
+from .summaries import Told, in_context, lines_of, under_their_acts, with_gap
 
 # the pieces of events
 
@@ -65,22 +65,22 @@ class Shortlist(NamedTuple):
 _WHOLE = Shortlist()
 
 
-def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, *, alike: bool = False) -> Telling:
+def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, own: int | None = None) -> Telling:
     """The pieces of the event; ``limits`` says which of a longer text are ranked.
 
-    ``alike``: the event is an act, and another act has the same first line.
+    ``own`` is for an act if others have the same first line: see ``pieces_of_act``.
     """
     has_name = event.function == "act" or event.is_users_words
     name = event.by if has_name else ""
-    return _telling((event.function, name, event.content, limits, alike))
+    return _telling((event.function, name, event.content, limits, own))
 
 
 @Memo
-def _telling(key: tuple[Function, str, str, Shortlist, bool]) -> Telling:
-    function, name, text, limits, alike = key
+def _telling(key: tuple[Function, str, str, Shortlist, int | None]) -> Telling:
+    function, name, text, limits, own = key
     is_act = function == "act"
     if is_act:
-        reading = Reading(tuple(pieces_of_act(name, text, alike=alike)), 1)
+        reading = Reading(tuple(pieces_of_act(name, text, own)), 1)
     elif function in ("outcome", "material"):
         text = as_shown(text)
         reading = taken_apart(text) or passages(text)
@@ -196,6 +196,8 @@ class Candidates:
         """
         self.events = events
         self.failed = failed_acts(events)
+        self._returned = {event.act for event in events if event.act >= 0 and event.content.strip()}
+        """The acts that returned something."""
         self.tellings = _tellings(events, room * MOST, question)
         is_talk = nobody_acts(events)
         nothing = acts_done.Repeats({}, {})
@@ -328,15 +330,20 @@ class Candidates:
     ) -> list[Told]:
         """The chosen pieces as the notes show them, without events that stay ``in_place``."""
         events = self.events
-        failed = self.failed - {events[n].act for n in chain(chosen, in_place)}
+        shown = {events[n].act for n in chain(chosen, in_place)}
+        failed, missing = self.failed - shown, self._returned - shown
         times = {number: events[number].times for number in chosen}
         for number, last in self._again.items():
             if number not in chosen and last in chosen:
                 times[last] += events[number].times
+        lines = {n: self._lines_of(n, chosen[n]) for n in chosen if n not in in_place}
+        for act in missing.intersection(lines):  # else it reads as if it had returned nothing
+            lines[act] = [*lines[act][:-1], with_gap(lines[act][-1])]
         return [
-            Told(events[n], self._lines_of(n, chosen[n]), n in failed, times[n])
-            for n in under_their_acts(chosen, events)
-            if n not in in_place
+            Told(
+                events[n], lines[n], n in failed, times[n], n - 1 in lines and _is_answer(events, n)
+            )
+            for n in under_their_acts(lines, events)
         ]
 
     def _lines_of(self, event: int, chosen: Sequence[int]) -> Sequence[str]:
@@ -456,7 +463,7 @@ class Candidates:
             by = f"{UNCLEAR} words" if is_shown else by
             worth = weights.said.get(by, 0.0) * seldom.get(by, 1.0)
             if not worth:
-                said += [0.0] * len(telling.numbers)
+                said += _trouble(event, telling)
                 continue
             is_users, where = event.is_users_words, typed.get(number)
             is_passed_on = where is not None and where.last >= weights.typed
@@ -491,6 +498,18 @@ class Candidates:
                 worth[thing], self._bonus[place] = self._bonus[place], 0.0
                 self._tells[place] = (*self._tells[place], thing)
         return worth
+
+
+def _trouble(event: StreamEvent, telling: Telling) -> list[float]:
+    """The value of each piece of an outcome that reports trouble, which these pieces share.
+
+    Where trouble is the rule, as in code that handles errors, a piece that names it says little.
+    """
+    if event.function != "outcome" or event.retold:
+        return [0.0] * len(telling.pieces)
+    bad = [0.0 if piece.labels else alarm(piece.text) for piece in telling.pieces]
+    share = table().trouble / (sum(map(bool, bad)) or 1)
+    return [share * each for each in bad]
 
 
 class _PlaceInMessage(NamedTuple):
@@ -597,8 +616,17 @@ def _tellings(events: Events, most: float, question: str) -> list[Telling]:
     limits = Shortlist(most, question, frozenset[str]().union(*names))
     told = [short.get(n) or telling_of(event, limits) for n, event in enumerate(events)]
     acts = {event[:3]: n for n, event in enumerate(events) if event.function == "act"}
-    lines = Counter((by, told[n].reading.pieces[:1]) for (_, by, _), n in acts.items())
+    alike = defaultdict[tuple[str, Sequence[Piece]], list[int]](list)
+    for (_, by, _), number in acts.items():
+        alike[by, told[number].reading.pieces[:1]].append(number)
+    shared = {
+        line: shared_parts([told[n].reading.pieces for n in group])
+        for line, group in alike.items()
+        if len(group) > 1
+    }
     for number, event in enumerate(events):
-        if event.function == "act" and lines[event.by, told[number].reading.pieces[:1]] > 1:
-            told[number] = telling_of(event, _WHOLE if number in short else limits, alike=True)
+        line = event.by, told[number].reading.pieces[:1]
+        if event.function == "act" and line in shared:
+            own = shared[line]
+            told[number] = telling_of(event, _WHOLE if number in short else limits, own)
     return told

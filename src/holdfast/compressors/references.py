@@ -11,7 +11,6 @@ from holdfast.kernel.ports import ContentKind, Room, Shrunk
 from holdfast.kernel.transcript import Seal, Transcript
 from holdfast.stream import StreamEvent
 from holdfast.text.fit import packed
-from holdfast.text.visible import amount
 
 from .summaries import HISTORY, REFERENCE, WorkingStore
 
@@ -107,8 +106,10 @@ def save_messages(
         told = (messages[n] for n in piece)
         said = [f"{each.role}: {text}" for each in told for _, text in each.said if text]
         key = yield from store.save("\n\n".join(said), HISTORY)
-        kind, tokens = amount(len(piece), "message"), sum(sizes[n] for n in piece)
-        references.append(note(kind, tokens, key, tool=allowance.recall_tool))
+        first, last = going[piece[0]] + 1, going[piece[-1]] + 1
+        which = f"messages {first:,} to {last:,}" if first < last else f"message {first:,}"
+        tokens = sum(sizes[n] for n in piece)
+        references.append(note(which, tokens, key, tool=allowance.recall_tool))
     return () if store.trouble else tuple(references), store.trouble
 
 

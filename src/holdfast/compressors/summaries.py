@@ -181,15 +181,17 @@ def earlier_key(body: str) -> str:
 
 # the text of notes
 
-HEADING = "Notes on the conversation so far (… marks what is left out):"
+HEADING = "Notes on the main points so far (… marks what is left out):"
 """The usual first line."""
 
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
+ANSWERED = "user answered: "
+"""Stands before a user's answer, below the question among the steps."""
 _OURS = ("- ", "> ", SAID, DONE)
 _LINE = re.compile(
     rf"\n(?:({SAID}|{DONE})(?=\n|\Z)"
-    r"|(?:(> )|- )(failed: )?(?:(?<=- )×(\d{1,6}) )?(?:(?<=- )(user|assistant): )?)"
+    r"|(?:(> )|- )(failed: )?(?:(?<=- )×(\d{1,6}) )?(?:(?<=- )(user|assistant|user answered): )?)"
 )
 _AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
 
@@ -203,6 +205,8 @@ class Told(NamedTuple):
     """Whether it is an act that failed and whose outcome is not in the notes."""
     times: int = 1
     """How often it was done, if the notes tell only the last time."""
+    answers: bool = False
+    """Whether it is a user's answer to the question before it, which the notes tell too."""
 
 
 def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
@@ -210,11 +214,15 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
     said: list[str] = []
     done: list[str] = []
     for each in told:
-        lines = said if heading and each.event.is_users_words else done
+        users = f"- {ANSWERED}" if each.answers else "- "
+        label = _label(each, users if heading else "- user: ")
         name = f"{each.event.speaker}: " if each.event.speaker else ""
-        label = _label(each, "- " if heading else "- user: ")
-        lines.append(f"{label}{name}{each.lines[0]}")
-        lines += each.lines[1:]
+        first, *others = each.lines
+        if label == "- " and first.startswith(ANSWERED) and not each.event.is_users_words:
+            first = f" {first}"  # an act is no answer, whatever its text
+        is_said = heading and each.event.is_users_words and not each.answers
+        lines = said if is_said else done
+        lines += [f"{label}{name}{first}", *others]
     if heading:
         said = [heading, SAID, *said] if said else [heading]
         done = [DONE, *done] if done else []
@@ -244,7 +252,9 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
         if section == SAID:  # what looks like a label here was typed by a user
             labels = failed, times and f"×{times} ", speaker and f"{speaker}: "
             text = "".join(filter(None, [*labels, text]))
-        elif speaker:  # a user's entry among the steps is material that was passed on
+        elif f"{speaker}: " == ANSWERED:
+            pass
+        elif speaker:  # another entry of a user among the steps is material that was passed on
             function, by = "words" if speaker == "assistant" else "material", speaker
         elif returned:
             function, by, act = "outcome", "tool", last_act
@@ -302,21 +312,41 @@ def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
         if piece.continues and number == reached:
             lines[-1] += f" {piece.text}"
         else:
-            if number > reached and lines:
-                lines[-1] = _with_gap(lines[-1])
+            if number > reached:
+                if lines:
+                    lines[-1] = with_gap(lines[-1])
+                lines += _heading(pieces[number - 1], piece)
             # what looks like one of the notes' own lines is indented
             told = piece.text.split("\n")
             lines += [f" {line}" if line.startswith(_OURS) else line for line in told]
         reached = number + 1
     if reached < len(pieces):
-        lines[-1] = _with_gap(lines[-1])
+        lines[-1] = with_gap(lines[-1])
     lines[0] = lines[0].lstrip()
     if chosen[0] and not lines[0].startswith(GAP):
         lines[0] = f"{GAP} {lines[0]}"
     return lines
 
 
-def _with_gap(line: str) -> str:
+def _heading(before: Piece, piece: Piece) -> list[str]:
+    """The last line of the piece before this one that is less deep, if it is short.
+
+    Without it, details would stand under the heading of others.
+    """
+    depth = _depth(piece.text)
+    if not depth or piece.under >= 0:
+        return []
+    above = reversed(before.text.split("\n"))
+    heading = next((line for line in above if _depth(line) < depth), "")
+    return [heading] if 0 < len(heading) <= len(piece.text) else []
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def with_gap(line: str) -> str:
+    """The line with a mark that something is left out behind it."""
     return line if line.endswith(GAP) else f"{line} {GAP}"
 
 

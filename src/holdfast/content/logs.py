@@ -523,16 +523,17 @@ def events_in(text: str, whole: Lines | None = None, always: str = "") -> Readin
     mostly = f"mostly {usual}, " if usual else ""  # which is left out of the lines below
     title = f"[log, {len(lines):,} lines, {mostly}{amount(len(events), 'kind')} of line: {marks}]"
     first = Piece(f"{title} always {always}" if always else title, 0, 0)
-    others = _pieces(layout, events, whole or layout.whole)
-    return Reading((first, *others), len(lines), "")
+    pieces = [first]
+    _add_kinds(pieces, layout, events)
+    _add_lines(pieces, events, whole or layout.whole)
+    return Reading(tuple(pieces), len(lines), "")
 
 
-def _pieces(layout: Layout, events: Sequence[KindSummary], whole: Lines) -> Iterator[Piece]:
-    """The pieces after the title: each kind under its component, and the lines."""
+def _add_kinds(pieces: list[Piece], layout: Layout, events: Sequence[KindSummary]) -> None:
+    """Add the pieces of the kinds, each under its component."""
     by_tag = defaultdict[str, list[KindSummary]](list)
     for event in events:
         by_tag[event.tag].append(event)
-    at = 1
     for tag, tagged in by_tag.items():
         # the components, without process numbers, the most usual first
         components = Counter[str]()
@@ -544,25 +545,22 @@ def _pieces(layout: Layout, events: Sequence[KindSummary], whole: Lines) -> Iter
         shown = _joint_form([name for name, _ in components.most_common()])
         under, lead = 0, f"{shown} " if shown else ""
         if shown and len(tagged) > 1:
-            yield Piece(shown, 0, 0, under=0)
-            under, lead, at = at, " ", at + 1
+            under, lead = len(pieces), " "
+            pieces.append(Piece(shown, 0, 0, under=0))
         for event in tagged:
             kinds = [f"kind {word} of {event.name}" for word in range(event.words)]
             told = (*kinds, f"event {event.name}")
-            yield Piece(lead + event.text, 0, len(event.rows), told, under)
-            at += 1
-    yield from _line_pieces(events, whole, at)
+            pieces.append(Piece(lead + event.text, 0, len(event.rows), told, under))
 
 
-def _line_pieces(events: Sequence[KindSummary], whole: Lines, at: int) -> Iterator[Piece]:
-    """The lines as they are; the first of them is the piece with the number ``at``."""
+def _add_lines(pieces: list[Piece], events: Sequence[KindSummary], whole: Lines) -> None:
+    """Add the lines as they are."""
     event_of = {row: (f"event {event.name}",) for event in events for row in event.rows}
     for row, line in enumerate(whole):
         told = event_of.get(row, ())
         first, *rest = clauses(line, 2 * LONGEST) or [""]
         if first:
-            yield Piece(first, row, 0, told)
+            at = len(pieces)
+            pieces.append(Piece(first, row, 0, told))
             # the rest of a long line tells its event no better, and nothing without its beginning
-            for part in rest:
-                yield Piece(part, row, 0, told, at, continues=True)
-            at += 1 + len(rest)
+            pieces += [Piece(part, row, 0, told, at, continues=True) for part in rest]

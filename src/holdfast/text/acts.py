@@ -1,8 +1,8 @@
 """The calls of an act, which are JSON objects or elements with tags, and the pieces of each."""
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise, starmap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, starmap, takewhile
 
 from .json_values import Value, dump, values_in
 from .pieces import GAP, Piece, clauses, passages
@@ -97,24 +97,35 @@ _REPLACED = 0.5
 _REMOVED = re.compile(r"^(?:-(?!--).*\n)++(\+)?", re.MULTILINE)
 
 
-def pieces_of_act(name: str, text: str, *, alike: bool = False) -> Iterator[Piece]:
+def shared_parts(acts: Iterable[Sequence[Piece]]) -> int:
+    """The number of parts that all these acts have in common below their first lines."""
+    parts = [_parts(pieces[1:]) for pieces in acts]
+    return len(list(takewhile(lambda each: len({*each}) == 1, zip(*parts, strict=False))))
+
+
+def _parts(pieces: Iterable[Piece]) -> list[str]:
+    return [part for piece in pieces for part in clauses(piece.text, _ARGUMENT)]
+
+
+def pieces_of_act(name: str, text: str, own: int | None = None) -> Iterator[Piece]:
     """The pieces of each call in an act: its short arguments on one line, under it the long ones.
 
     Short ones that are sentences, as why it is done, stand under it too.
 
     Without a short argument of words, the first passage stands on the line: a bare name says
-    nothing, nor does one with a number or ``false``.
+    nothing, nor does one with a number or ``false``. Where other acts have the same first line,
+    ``own`` is the number of the first part below it that they do not share, which stands there.
     """
     above = 0
     for label, fields in calls_of(name, text):
         at = above
-        for piece in _call(label, fields, alike):
+        for piece in _call(label, fields, own):
             yield piece._replace(under=above if at > above else -1)
             at += 1
         above = at
 
 
-def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator[Piece]:
+def _call(name: str, fields: Sequence[tuple[str, str]], own: int | None) -> Iterator[Piece]:
     fields = list(_without_what_is_replaced(fields))
     brief = [field for field in fields if _is_brief(field[1])]
     thoughts = [field for field in brief if is_sentence(field[1])]
@@ -129,14 +140,20 @@ def _call(name: str, fields: Sequence[tuple[str, str]], alike: bool) -> Iterator
         if not _is_brief(value)
         for place, piece in enumerate(passages(_REMOVED.sub(_replaced, value)).pieces)
     ]
-    if long and not any(_WORD.search(value) and value not in _LITERALS for _, value in brief):
+    is_bare = not any(_WORD.search(value) and value not in _LITERALS for _, value in brief)
+    if long and is_bare:
         short.insert(0, long.pop(0).text)
-    elif long and alike and GAP not in [value for _, value in brief]:
-        first = long.pop(0)
-        begun = clauses(first.text, _ARGUMENT)[0]
-        short.append(begun)
-        if rest := first.text.partition(begun)[2].strip():
-            long.insert(0, first._replace(text=rest, continues=True))
+    parts = _parts(long)
+    if parts and own is not None and GAP not in [value for _, value in brief]:
+        part = parts[min(own, len(parts) - 1)]
+        if own or is_bare:
+            short.append(f"{GAP} {part}")
+            long = [piece for piece in long if piece.text != part]
+        else:
+            short.append(part)
+            first = long.pop(0)
+            if rest := first.text.partition(part)[2].strip():
+                long.insert(0, first._replace(text=rest, continues=True))
     head = ", ".join(short)
     yield from passages(f"{name} {head}".strip()).pieces
     yield from long
