@@ -162,6 +162,7 @@ def __getattr__(name: str) -> object:
         return __getattr__(RENAMED[name])
     if name not in __all__:
         raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
+    _imports.before_first_use()
     homes = (line.split() for line in _HOMES.splitlines())
     home = next((words[0] for words in homes if name in words[1:]), "kernel.errors")
     value: object = getattr(import_module(f"holdfast.{home}"), name)
@@ -175,4 +176,5 @@ def __dir__() -> list[str]:
 
 keep_old_names()
 # a package is imported after its old names
-import_module("holdfast.kernel.imports").ImportsAtFork(last=True)
+_imports = import_module("holdfast.kernel.imports")
+_imports.ImportsAtFork(last=True)

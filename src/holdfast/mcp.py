@@ -33,7 +33,7 @@ _INSTRUCTIONS = (
 _MOST = 50_000_000  # bytes of a file; shortening 10 MB took 5 s, and a client waits for an answer
 
 Thread = Annotated[
-    str, Field(description="the conversation's name; by default the one of this server")
+    str, Field(description="the conversation's name; leave it out if the server has one")
 ]
 
 
@@ -61,10 +61,10 @@ class _Tools:
         """Return the original of a shortened text: all of it, or some lines, matches or a field."""
         asked = {"key": key, "lines": lines, "pattern": pattern, "field": field, "offset": offset}
         with _as_tool_errors():
-            store = open_store(self.store)
-            if not thread and self.thread:  # files are kept without a thread
+            store, name = open_store(self.store), self._named(thread)
+            if name and not thread:  # files are kept without a thread
                 with suppress(NotFoundError):
-                    return recalled(asked, store, self.thread)
+                    return recalled(asked, store, name)
             return recalled(asked, store, thread)
 
     def search(
@@ -112,11 +112,24 @@ class _Tools:
             session.remember(text, by="model")
         return KEPT_IN_MIND
 
+    def _named(self, thread: str) -> str:
+        """The name of the conversation, empty if none is known.
+
+        A server that has one serves no other: what a model reads may make it ask for another's.
+        """
+        if self.thread and thread not in ("", self.thread):
+            raise InputError(
+                f"this server has one conversation, and {thread!r} is another",
+                place="thread",
+                advice="leave it out, or start the server without --thread",
+            )
+        return thread or self.thread
+
     @contextmanager
     def _session(self, thread: str, *, begins: bool = False) -> Generator[Session]:
         """The session. Raises ToolError if the store has no conversation of this name."""
-        name = thread or self.thread
         with _as_tool_errors():
+            name = self._named(thread)
             if not name:
                 raise InputError("no conversation is named", place="thread", advice="give its name")
             with Session(name, store=self.store) as session:
@@ -157,8 +170,8 @@ def _as_tool_errors() -> Generator[None]:
 def serve(store: str | KeyValueStore, thread: str, root: Path, port: int | None) -> None:
     """Serve until the client disconnects: on standard input and output, or on a local port.
 
-    ``thread`` is the conversation for calls that name none. ``compress_file`` only reads files
-    under ``root``.
+    ``thread`` is the only conversation; without one, each call names a conversation of the store.
+    ``compress_file`` only reads files under ``root``.
     """
     server: MCPServer = MCPServer("holdfast", instructions=_INSTRUCTIONS, version=__version__)
     offered = _Tools(store, thread, root.resolve())

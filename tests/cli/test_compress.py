@@ -209,6 +209,7 @@ def test_a_report_of_lone_surrogates_can_be_written(run, folder):
     [
         (["-o", "nowhere/out.json"], "-o nowhere/out.json: there is no directory"),
         (["-o", "."], "-o .: this is a directory"),
+        (["-o", "a" * 300], f"-o {'a' * 300}: file name too long; name another file"),
         (["-o", "a.json", "--result", "./a.json"], "--result ./a.json: -o names the same file"),
         (["--result", "chat.json"], "--result chat.json: this is the file that is read"),
         (["--report", "link.html"], "--report link.html: this is the file that is read"),

@@ -64,7 +64,9 @@ async def used(client):
     said["stats"] = await call("stats")
     said["remember"] = await call("remember", text="The gateway is mine.")
     said["no such key"] = await call("recall", key="12345678901234567890")
-    said["no such thread"] = await call("search", query="port", thread="nobody")
+    said["another thread"] = await call("search", query="port", thread="nobody")
+    said["its note"] = await call("remember", text="Pay to 7731.", thread="nobody")
+    said["its original"] = await call("recall", key=key, thread="nobody")
     said["elsewhere"] = await call("compress_file", path="../../../etc/passwd")
     said["no such file"] = await call("compress_file", path="none.log")
     said["no path"] = await call("compress_file", path="a\0b")
@@ -84,10 +86,11 @@ def check(said):
     assert "8443" in said["search"][1]
     assert '"messages": 10' in said["stats"][1]
     assert said["remember"] == (False, "It is kept in mind.")
-    wrong = {"no such key", "no such thread", "elsewhere", "empty note"}
+    others = {"another thread", "its note", "its original"}
+    wrong = {"no such key", "elsewhere", "empty note", *others}
     wrong |= {"no such file", "no path", "long path", "pipe"}
     assert {name for name, told in said.items() if told[0] is True} == wrong
-    assert "nothing is kept of 'nobody'" in said["no such thread"][1]
+    assert all("has one conversation, and 'nobody' is another" in said[each][1] for each in others)
     assert "outside the folder of --root" in said["elsewhere"][1]
     assert "it cannot be read (" in said["no path"][1]
     assert "embedded null" in said["no path"][1]  # Python 3.13 says it in other words

@@ -131,6 +131,39 @@ def test_a_fork_waits_while_another_thread_loads_a_codec():
     assert ran.returncode == 0
 
 
+FIRST_USE = """
+import IMPORTED
+import os, signal, sys, threading, time
+
+talk = [{"role": "user", "content": f"Invoice {n}. " + "And so on. " * 30} for n in range(30)]
+thread = threading.Thread(target=lambda: holdfast.compress(talk, 400))
+thread.start()
+time.sleep(float(sys.argv[1]))
+begun = time.monotonic()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    holdfast.compress(talk, 400)
+    os._exit(0)
+waited = time.monotonic() - begun
+thread.join()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or int(waited >= 10))
+"""
+
+
+@pytest.mark.parametrize("imported", ["holdfast, logging", "logging, holdfast", "holdfast"])
+@pytest.mark.parametrize("seconds", [0, 0.02, 0.05, 0.1])  # the first use takes some 200 ms
+def test_a_fork_waits_for_the_first_use_and_takes_no_lock_that_it_needs(imported, seconds):
+    script = FIRST_USE.replace("IMPORTED", imported)
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(seconds)],
+        timeout=60,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
 BUSY = """
 import os, signal, sys, threading, time
 import holdfast

@@ -160,6 +160,10 @@ def test_sizes_that_are_none(sizes, line):
             "time.time does",
         ),
         (
+            lambda s: Session("t", clock=lambda: 1 / 0).append(MESSAGE),
+            "clock: it failed: ZeroDivisionError: division by zero; let it tell seconds",
+        ),
+        (
             lambda s: Session("t", clock=lambda: "now").append(MESSAGE),
             "clock: 'now' is not a time; ",
         ),

@@ -11,9 +11,11 @@ from random import Random
 
 import pytest
 
+import holdfast
 from holdfast.kernel.errors import HoldfastError, StoreError
 from holdfast.session import Session
 from holdfast.stores import sqlite_file
+from holdfast.stores.in_process import InProcessStore
 from holdfast.stores.key_logs import MESSAGES
 from holdfast.stores.protocols import Line
 from holdfast.stores.sqlite import SqliteStore
@@ -258,3 +260,47 @@ def test_a_seal_holds_for_its_place_alone():
     assert unsealed(sealed(b"value", 1), 1) == b"value"
     assert unsealed(sealed(b"value", 1), 2) is None
     assert unsealed(b"of old", 1) == b"of old"
+
+
+@pytest.mark.parametrize("method", ["length", "append", "read", "search"])
+def test_what_a_callers_log_raises_is_a_store_error_of_one_line(method):
+    failing: list[bool] = []
+
+    class Store(InProcessStore):
+        def log(self, name):
+            inner = super().log(name)
+
+            class Log:
+                def __getattr__(self, wanted):
+                    found = getattr(inner, wanted)
+
+                    def asked(*given, **named):
+                        if failing and wanted == method:
+                            raise ConnectionError("gone\nfor good")
+                        return found(*given, **named)
+
+                    return asked
+
+            return Log()
+
+    store = Store()
+    user = {"role": "user", "content": "Keep invoice 7731."}
+    with holdfast.Session("t", store=store, budget=200) as session:
+        session.append(user, {"role": "assistant", "content": "Kept. " * 300}, user)
+        failing.append(True)
+        raised = []
+        for act in (
+            lambda: session.append(user),
+            lambda: session.fit(query="which invoice?"),
+            lambda: session.search("which invoice?"),
+            session.restore,
+            lambda: holdfast.Session("t", store=store),
+        ):
+            try:
+                act()
+            except StoreError as fault:
+                raised.append(str(fault))
+        failing.clear()
+        assert raised
+        assert set(raised) == {"the store failed: ConnectionError: gone for good"}
+        assert session.restore()[:1] == [user]

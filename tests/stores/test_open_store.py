@@ -75,6 +75,8 @@ def test_opening_by_url_touches_no_file(tmp_path):
             "store: 'postgresql://host' names no database; write 'postgresql://user@host/database'",
         ),
         ("s3://", "store: 's3://' names no bucket; write 's3://bucket/prefix'"),
+        ("redis://bob:pw@[::1/0", "store: 'redis://[::1/0' is not a URL: Invalid IPv6 URL; check"),
+        ("sqlite://bob:pw@host", "store: 'sqlite://host' names no file"),
         ("file://host/folder", "store: 'file://host/folder' names no folder; write 'file:///var"),
         ("memory://a?artifacts=nothing", "store: 'nothing' is not a URL; a file is written"),
         (None, "store: null is not a store; give a URL such as 'sqlite:///agent.db'"),

@@ -185,6 +185,7 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
     ("code", f'config["password"] = "{PASSWORD}"', (PASSWORD,)),
     ("code", f"app.secret_key = b'{KEY}'", (KEY,)),
     ("code", f'password: str = "{PASSWORD}"', (PASSWORD,)),
+    ("markdown", f"password:\u00a0{PASSWORD}", (PASSWORD,)),
     ("code", f'let password: &str = "{PASSWORD}";', (PASSWORD,)),
     ("sentence", f"API key: {KEY}", (KEY,)),
     ("sentence", f"My password is {PASSWORD}, please log in.", (PASSWORD,)),

@@ -259,7 +259,11 @@ class Command(click.Command):
 
 def obstacle(path: Path) -> tuple[str, str]:
     """Why the path cannot be written, and what to do; two empty texts if it can."""
-    if path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except OSError as fault:  # as of a name that is too long
+        return str(fault.strerror).lower(), "name another file"
+    if is_folder:
         return "this is a directory", "name a file in it"
     if not path.parent.is_dir():
         return f"there is no directory {path.parent}", "make it first"

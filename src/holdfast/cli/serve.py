@@ -249,7 +249,7 @@ def _finished(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
 
 @click.command
 @store_options
-@option("--thread", "ID", "The thread for calls that name none.", default="")
+@option("--thread", "ID", "The only thread served; without it, each call names one.", default="")
 @option(
     "--root",
     "DIR",

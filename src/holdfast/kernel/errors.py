@@ -24,8 +24,12 @@ from typing import Self
 
 
 def problem_of(fault: BaseException) -> str:
-    """The type and the text of any exception, on one line."""
-    return " ".join(f"{type(fault).__name__}: {fault}".split()).removesuffix(":")
+    """The type and the text of any exception, on one line; its type alone if it has no text."""
+    try:
+        text = str(fault)
+    except Exception:  # noqa: BLE001 - anyone's exception
+        text = ""
+    return " ".join(f"{type(fault).__name__}: {text}".split()).removesuffix(":")
 
 
 class HoldfastError(Exception):

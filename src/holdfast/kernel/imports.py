@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _imp
 import importlib
+import sys
 import time
 from _thread import get_ident
 
@@ -31,8 +32,9 @@ LATE: list[Callable[[], bool]] = []
 What registers itself while a fork awaits its import has missed its turn.
 """
 
-# this package's own name, and the home of the codecs, which Python imports at their first use
-_PACKAGES = (__name__.partition(".")[0], "encodings")
+# this package's own name, the home of the codecs, which Python imports at their first use, and
+# ``logging``, which registers itself for forks
+_PACKAGES = (__name__.partition(".")[0], "encodings", "logging")
 
 
 class ImportsAtFork:
@@ -44,6 +46,8 @@ class ImportsAtFork:
 
     def __init__(self, *, last: bool = False) -> None:
         self._times, self._last = 0, last
+        if last and "logging" not in sys.modules:
+            LATE.append(_late_logging)
         if register_at_fork is not None:
             register_at_fork(
                 before=self._acquire, after_in_parent=self._release, after_in_child=self._release
@@ -64,6 +68,31 @@ class ImportsAtFork:
         if self._times:  # none where this was made while a fork had begun
             self._times -= 1
             _imp.release_lock()
+
+
+def before_first_use() -> None:
+    """Let forks await the imports of the first use before they take the lock of ``logging``.
+
+    An import may need that lock. A program may import ``logging`` after this package, and forks
+    take last what was registered first.
+    """
+    if not _READY:
+        importlib.import_module("logging")
+        _READY.append(ImportsAtFork())
+
+
+_READY: list[ImportsAtFork] = []
+
+
+def _late_logging() -> bool:
+    """Acquire the lock of ``logging`` if it registered itself while this fork was waiting."""
+    # no public name has it; where the private one is gone, a fork may print that none was acquired
+    lock = getattr(sys.modules.get("logging"), "_lock", None)
+    is_owned = getattr(lock, "_is_owned", lambda: True)
+    if lock is None or is_owned():
+        return False
+    lock.acquire()
+    return True
 
 
 def _await_imports(until: float) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 from holdfast.engine import lineup_of
 from holdfast.formats.payloads import is_list, is_object
 from holdfast.kernel.budget import Budget, is_whole
-from holdfast.kernel.errors import ConfigError
+from holdfast.kernel.errors import ConfigError, problem_of
 from holdfast.kernel.registry import imported
 from holdfast.kernel.typed import Fraction, Only, Positive, check_fields, check_type
 from holdfast.memory.forms import AskingCondenser, Condenser
@@ -98,7 +98,17 @@ def clock(tells: Callable[[], object]) -> Callable[[], float]:
     if tells is time:
         return time
     advice = "let it tell seconds since 1970 UTC, as time.time does"
-    return lambda: _seconds("clock", tells(), advice)
+
+    def checked() -> float:
+        try:
+            return _seconds("clock", tells(), advice)
+        except ConfigError:
+            raise
+        except Exception as fault:
+            problem = f"it failed: {problem_of(fault)}"
+            raise ConfigError(problem, place="clock", advice=advice) from fault
+
+    return checked
 
 
 def _seconds(place: str, value: object, advice: str) -> float:

@@ -26,6 +26,7 @@ from holdfast.stores.protocols import (
     as_store_errors,
     check_unlocked,
     settled,
+    shielded,
 )
 from holdfast.text.items import items_in
 from holdfast.text.keyed import of_thread
@@ -147,7 +148,9 @@ _CAN_BE = "a compaction, an edit, a deletion or a pin can be; forget removes a n
 
 def _logs_of(store: LogStore, name: str) -> dict[LineKind, MessageLog]:
     """The two logs of a thread."""
-    return {"message": store.log(MESSAGES + name), "event": store.log(EVENTS + name)}
+    with as_store_errors():
+        said, happened = store.log(MESSAGES + name), store.log(EVENTS + name)
+    return {"message": shielded(said), "event": shielded(happened)}
 
 
 class Thread:

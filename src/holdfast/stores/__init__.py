@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 from typing import cast
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from holdfast.kernel.ports import KeyValueStore
 from holdfast.kernel.registry import Registry, imported
 from holdfast.kernel.typed import check_type, what_is
 
-from .protocols import unusable
+from .protocols import shown, unusable
 
 STORES = Registry(
     "store",
@@ -99,6 +99,10 @@ def _scheme(url: str) -> str:
     if not mark:
         file = url.removeprefix("sqlite:") or "agent.db"
         raise unusable(f"{url!r} is not a URL", f"a file is written 'sqlite:///{file}'")
+    try:
+        urlsplit(url)
+    except ValueError as fault:
+        raise unusable(f"{shown(url)!r} is not a URL: {fault}", "check its host") from None
     if scheme.lower() not in STORES:
         raise STORES.unknown(scheme).at("store")
     return scheme.lower()

@@ -82,8 +82,8 @@ class ObjectStore(BytesStore):
         try:
             made = from_url(plain, config=config, client_options=options)
         except (BaseError, ValueError) as fault:
-            raise unusable(problem_line(fault), f"look at {plain}") from fault
-        return cls(lambda: made, plain)
+            raise unusable(problem_line(fault), f"look at {shown(plain)}") from fault
+        return cls(lambda: made, shown(plain))
 
     @classmethod
     def in_folder(cls, folder: Path) -> ObjectStore:
@@ -199,7 +199,7 @@ class FolderStore(RoutedStore):
         parts = urlsplit(url)
         if parts.netloc not in ("", ".") or not parts.path.strip("/") or parts.query:
             raise unusable(
-                f"{url!r} names no folder",
+                f"{shown(url)!r} names no folder",
                 "write 'file:///var/holdfast', or 'file://./holdfast' for a relative path",
             )
         return cls(unquote(parts.netloc + parts.path))

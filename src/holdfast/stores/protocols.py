@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from types import SimpleNamespace
+from typing import Protocol, Self, TypeAlias, TypeVar, cast, runtime_checkable
 
 from holdfast.kernel.errors import (
     ConfigError,
@@ -339,6 +340,15 @@ def set_all(store: KeyValueStore, values: Mapping[str, str]) -> None:
     else:
         for key, value in values.items():
             settled(store.set(key, value))
+
+
+LOG_METHODS: Sequence[str] = "length append read find between search".split()
+
+
+def shielded(log: MessageLog) -> MessageLog:
+    """The log of a caller's store, with its exceptions as StoreErrors."""
+    methods = {name: as_store_errors()(getattr(log, name)) for name in LOG_METHODS}
+    return cast("MessageLog", SimpleNamespace(**methods))
 
 
 @contextmanager

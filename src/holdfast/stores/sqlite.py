@@ -26,7 +26,7 @@ from holdfast.text.similarity import POSTING, Scores
 
 from .entries import EntryStore
 from .postings import Tallied, blocks, scores, tallied, waiting_words
-from .protocols import ClosedAfterUse, Line, to_bytes, to_text, unusable
+from .protocols import ClosedAfterUse, Line, shown, to_bytes, to_text, unusable
 from .sqlite_file import (
     DatabaseFile,
     SchemaError,
@@ -183,9 +183,9 @@ class SqliteLog:
                 seen = 0 if last is None else last % SPAN + 1
                 # a damaged index gives no number for a log
                 if log is None or name != self.name or not 0 <= length - seen <= _LOST:
-                    shown = to_text("", self.name)
+                    damaged = to_text("", self.name)
                     raise StoreError(
-                        f"what the file says of log {shown!r} is damaged; restore it from a copy"
+                        f"what the file says of log {damaged!r} is damaged; restore it from a copy"
                     )
                 return log, length
         return 0, 0
@@ -353,7 +353,7 @@ class SqliteStore(EntryStore, ClosedAfterUse):
         _, _, rest = url.partition("://")
         path, advice = rest.removeprefix("/"), ""
         if not path or not rest.startswith("/"):
-            problem = f"{url!r} names no file"
+            problem = f"{shown(url)!r} names no file"
             advice = "write 'sqlite:///file.db', or 'sqlite:////var/file.db' for an absolute path"
         elif path == ":memory:":
             problem, advice = "a sqlite store is a file", "for memory write 'memory://'"

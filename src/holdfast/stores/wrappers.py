@@ -20,6 +20,7 @@ from holdfast.kernel.typed import check_type, what_is
 from .artifacts import CONTENT, KEY
 from .protocols import (
     LOCK,
+    LOG_METHODS,
     Answer,
     ErasesLogs,
     Expires,
@@ -414,7 +415,7 @@ class MeasuredStore(MappedStore):
     def _log(self, name: str) -> MessageLog:
         log = SimpleNamespace()
         inner = self._inner.log(name)
-        _surround(log, inner, _OF_LOGS, lambda method: self._measured(f"log.{method}"))
+        _surround(log, inner, LOG_METHODS, lambda method: self._measured(f"log.{method}"))
         return cast("MessageLog", log)
 
     @contextmanager
@@ -431,6 +432,3 @@ class MeasuredStore(MappedStore):
                 measure.faults += faults
                 measure.seconds += seconds
                 measure.longest = max(measure.longest, seconds)
-
-
-_OF_LOGS = "length append read find between search".split()

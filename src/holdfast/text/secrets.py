@@ -351,7 +351,7 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
     In a sentence or a table, or as the arguments of a call, the value must have letters and digits.
     Without any of these, it must look random.
     """
-    between = found[1].rstrip("\"'`“* \t\r\n,\\")
+    between = found[1].rstrip("\"'`“* \xa0\t\r\n,\\")
     before = low[max(0, found.start() - 64) : found.start()]
     is_quoted = found[5] is None
     if between.endswith(">") and not between.endswith("=>"):
