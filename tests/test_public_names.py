@@ -189,7 +189,8 @@ def test_all_doors_and_the_two_method_form_take_the_same_options(door):
 
 
 def test_an_option_that_there_is_not_is_a_type_error():
-    with pytest.raises(TypeError, match="there is no option 'modle'; known are model, format"):
+    advice = r"did you mean 'model'\? known are budget, model, format"
+    with pytest.raises(TypeError, match=f"there is no option 'modle'; {advice}"):
         holdfast.compress([], 100, modle="gpt-4o")
 
 

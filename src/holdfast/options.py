@@ -18,7 +18,7 @@ from holdfast.kernel.budget import Meter
 from holdfast.kernel.compressor import Compressor, is_strategy
 from holdfast.kernel.errors import ConfigError
 from holdfast.kernel.ports import KeyValueStore
-from holdfast.kernel.registry import imported
+from holdfast.kernel.registry import imported, nearest
 from holdfast.kernel.transcript import Format
 from holdfast.kernel.typed import Only, check_type
 from holdfast.names import ProfileName, ProviderName, StrategyName
@@ -166,9 +166,8 @@ def check(options: Options) -> None:
     """Raise TypeError for an unknown option, ConfigError for a wrong value."""
     for name, value in options.items():
         if name not in Options.__annotations__:
-            raise TypeError(
-                f"there is no option {name!r}; known are {', '.join(Options.__annotations__)}"
-            )
+            known = ("budget", *Options.__annotations__)
+            raise TypeError(f"there is no option {name!r}; {nearest(name, known)}")
         if name in _TYPES and (value is not None or name in _DEFAULTS):
             check_type(value, _TYPES[name], name)
 

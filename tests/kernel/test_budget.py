@@ -71,6 +71,13 @@ def test_trigger_and_target_are_tokens_or_shares(name, value):
         Budget(limit=100, **{name: value})
 
 
+def test_a_whole_number_may_be_written_as_a_float_and_no_other():
+    assert Budget.of(8e3) == Budget(limit=8_000)
+    for wrong in (8_000.5, math.inf, math.nan, -8e3, 0.0):
+        with pytest.raises(ConfigError, match="^budget: "):
+            Budget.of(wrong)
+
+
 def test_an_error_of_a_budget_is_one_line_with_place_and_advice_as_facts():
     with pytest.raises(ConfigError) as caught:
         Budget.of(b"8k")

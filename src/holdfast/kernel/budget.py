@@ -96,9 +96,10 @@ class Budget:
             return cls()
         if isinstance(budget, str):
             budget = written_tokens(budget, place="budget")
-        given = cast("object", budget)  # such as a number of numpy
-        if not isinstance(given, int) and isinstance(given, Integral):
-            given = budget = int(given)
+        given = cast("object", budget)  # such as a number of numpy, or 8e3
+        is_number = isinstance(given, Integral) or (isinstance(given, float) and given.is_integer())
+        if is_number and not isinstance(given, int):
+            given = budget = int(cast("float", given))
         if is_whole(given, MOST + 1):
             raise ConfigError(
                 "it is more than any model takes", place="budget", advice="give one such as 8k"
