@@ -32,7 +32,7 @@ from holdfast.redact import masked_parts, redacted_text
 from holdfast.stream import UNCLEAR, Events, Function, StreamEvent
 from holdfast.text.importance import alarm
 from holdfast.text.keyed import decimal, digest, is_known
-from holdfast.text.pieces import GAP, Piece, Telling
+from holdfast.text.pieces import GAP, Piece, Telling, heading_of
 
 T = TypeVar("T")
 
@@ -315,7 +315,7 @@ def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
             if number > reached:
                 if lines:
                     lines[-1] = with_gap(lines[-1])
-                lines += _heading(pieces[number - 1], piece)
+                lines += heading_of(piece, pieces[number - 1])
             # what looks like one of the notes' own lines is indented
             told = piece.text.split("\n")
             lines += [f" {line}" if line.startswith(_OURS) else line for line in told]
@@ -326,23 +326,6 @@ def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
     if chosen[0] and not lines[0].startswith(GAP):
         lines[0] = f"{GAP} {lines[0]}"
     return lines
-
-
-def _heading(before: Piece, piece: Piece) -> list[str]:
-    """The last line of the piece before this one that is less deep, if it is short.
-
-    Without it, details would stand under the heading of others.
-    """
-    depth = _depth(piece.text)
-    if not depth or piece.under >= 0:
-        return []
-    above = reversed(before.text.split("\n"))
-    heading = next((line for line in above if _depth(line) < depth), "")
-    return [heading] if 0 < len(heading) <= len(piece.text) else []
-
-
-def _depth(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def with_gap(line: str) -> str:

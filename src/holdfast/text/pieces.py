@@ -211,6 +211,23 @@ def _end_of_sentence(line: str, start: int, longest: int, whole: int) -> int:
     return near[-1] if near else next(iter(ends), 0)
 
 
+def heading_of(piece: Piece, before: Piece) -> list[str]:
+    """The last line of the piece before this one that is less deep, if it is short.
+
+    Without it, details would stand under the heading of others.
+    """
+    depth = _depth(piece.text)
+    if not depth or piece.under >= 0:
+        return []
+    above = reversed(before.text.split("\n"))
+    heading = next((line for line in above if _depth(line) < depth), "")
+    return [heading] if 0 < len(heading) <= len(piece.text) else []
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def writer(reading: Reading) -> Render:
     """Return a function that joins chosen pieces, with a note for each gap.
 
@@ -234,7 +251,10 @@ def writer(reading: Reading) -> Render:
             if piece.continues and number == following:
                 lines[-1] += f" {piece.text}"
             else:
-                lines += [*between(following, number, piece.at - reached), piece.text]
+                missing = piece.at - reached
+                heading = heading_of(piece, pieces[number - 1]) if missing and unit else []
+                lines += between(following, number, missing - len(heading))
+                lines += [*heading, piece.text]
             following, reached = number + 1, max(reached, piece.at + piece.units)
         return "\n".join([*lines, *between(following, len(pieces), reading.total - reached)])
 
