@@ -480,7 +480,7 @@ class Candidates:
                     rare *= min(1.0, weights.typed / len(telling.reading.pieces))
                 if is_talk and not is_passed_on:
                     rare *= length * _TALK[is_users]
-                elif is_users or is_talk:
+                else:
                     rare *= min(1.0, length)
                 said.append(worth * rare * (share if is_users else min(1.0, share)))
         return said
