@@ -31,6 +31,7 @@ _INSTRUCTIONS = (
     "compress_file reads a large file in few tokens."
 )
 _MOST = 50_000_000  # bytes of a file; shortening 10 MB took 5 s, and a client waits for an answer
+_BINARY = 8_000  # bytes at the beginning, of which none is zero in a text: as git tells texts
 
 Thread = Annotated[
     str, Field(description="the conversation's name; leave it out if the server has one")
@@ -153,9 +154,12 @@ class _Tools:
                 problem, advice = "there is no such file", "check the path"
             elif file.stat().st_size > _MOST:
                 problem = f"it is larger than {_MOST:,} bytes"
+        raw = b"" if problem else read_whole(file)
+        if b"\0" in raw[:_BINARY]:  # such as the store itself, with its other conversations
+            problem, advice = "it is no text", "name a text file"
         if problem:
             raise InputError(problem, place=path, advice=advice)
-        return read_whole(file).decode("utf-8", "replace")
+        return raw.decode("utf-8", "replace")
 
 
 @contextmanager

@@ -66,6 +66,7 @@ async def used(client):
     said["no such key"] = await call("recall", key="12345678901234567890")
     said["another thread"] = await call("search", query="port", thread="nobody")
     said["its note"] = await call("remember", text="Pay to 7731.", thread="nobody")
+    said["the store"] = await call("compress_file", path="agent.db")
     said["its original"] = await call("recall", key=key, thread="nobody")
     said["elsewhere"] = await call("compress_file", path="../../../etc/passwd")
     said["no such file"] = await call("compress_file", path="none.log")
@@ -86,8 +87,9 @@ def check(said):
     assert "8443" in said["search"][1]
     assert '"messages": 10' in said["stats"][1]
     assert said["remember"] == (False, "It is kept in mind.")
+    assert "it is no text; name a text file" in said["the store"][1]
     others = {"another thread", "its note", "its original"}
-    wrong = {"no such key", "elsewhere", "empty note", *others}
+    wrong = {"no such key", "elsewhere", "empty note", "the store", *others}
     wrong |= {"no such file", "no path", "long path", "pipe"}
     assert {name for name, told in said.items() if told[0] is True} == wrong
     assert all("has one conversation, and 'nobody' is another" in said[each][1] for each in others)

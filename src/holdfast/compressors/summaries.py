@@ -217,9 +217,12 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
         users = f"- {ANSWERED}" if each.answers else "- "
         label = _label(each, users if heading else "- user: ")
         name = f"{each.event.speaker}: " if each.event.speaker else ""
-        first, *others = each.lines
-        if label == "- " and first.startswith(ANSWERED) and not each.event.is_users_words:
-            first = f" {first}"  # an act is no answer, whatever its text
+        first, *others = "\n".join(each.lines).split("\n")
+        is_act = label == "- " and not each.event.is_users_words
+        # what looks like one of the notes' own lines, or an act like an answer, is indented
+        if first.startswith(_OURS if not label else ANSWERED if is_act else ()):
+            first = f" {first}"
+        others = [f" {line}" if line.startswith(_OURS) else line for line in others]
         is_said = heading and each.event.is_users_words and not each.answers
         lines = said if is_said else done
         lines += [f"{label}{name}{first}", *others]
@@ -316,9 +319,7 @@ def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
                 if lines:
                     lines[-1] = with_gap(lines[-1])
                 lines += heading_of(piece, pieces[number - 1])
-            # what looks like one of the notes' own lines is indented
-            told = piece.text.split("\n")
-            lines += [f" {line}" if line.startswith(_OURS) else line for line in told]
+            lines += piece.text.split("\n")
         reached = number + 1
     if reached < len(pieces):
         lines[-1] = with_gap(lines[-1])

@@ -347,7 +347,8 @@ LOG_METHODS: Sequence[str] = "length append read find between search".split()
 
 def shielded(log: MessageLog) -> MessageLog:
     """The log of a caller's store, with its exceptions as StoreErrors."""
-    methods = {name: as_store_errors()(getattr(log, name)) for name in LOG_METHODS}
+    known = (name for name in LOG_METHODS if hasattr(log, name))
+    methods = {name: as_store_errors()(getattr(log, name)) for name in known}
     return cast("MessageLog", SimpleNamespace(**methods))
 
 

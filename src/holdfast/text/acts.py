@@ -143,17 +143,19 @@ def _call(name: str, fields: Sequence[tuple[str, str]], own: int | None) -> Iter
     is_bare = not any(_WORD.search(value) and value not in _LITERALS for _, value in brief)
     if long and is_bare:
         short.insert(0, long.pop(0).text)
-    parts = _parts(long)
+    parts = [(at, part) for at, piece in enumerate(long) for part in _parts([piece])]
     if parts and own is not None and GAP not in [value for _, value in brief]:
-        part = parts[min(own, len(parts) - 1)]
-        if own or is_bare:
+        at, part = parts[min(own, len(parts) - 1)]
+        piece = long.pop(at)
+        before, _, after = piece.text.partition(part)
+        if rest := f" {GAP} ".join(filter(None, (before.strip(), after.strip()))):
+            long.insert(at, piece._replace(text=rest, continues=piece.continues or not own))
+        if own:
             short.append(f"{GAP} {part}")
-            long = [piece for piece in long if piece.text != part]
+        elif is_bare:
+            short[0] += f" {part}"
         else:
             short.append(part)
-            first = long.pop(0)
-            if rest := first.text.partition(part)[2].strip():
-                long.insert(0, first._replace(text=rest, continues=True))
     head = ", ".join(short)
     yield from passages(f"{name} {head}".strip()).pieces
     yield from long

@@ -252,9 +252,11 @@ def writer(reading: Reading) -> Render:
                 lines[-1] += f" {piece.text}"
             else:
                 missing = piece.at - reached
-                heading = heading_of(piece, pieces[number - 1]) if missing and unit else []
-                lines += between(following, number, missing - len(heading))
-                lines += [*heading, piece.text]
+                gap = between(following, number, missing)
+                if gap and number > following and gap != [pieces[number - 1].text]:
+                    heading = heading_of(piece, pieces[number - 1])
+                    gap = [*between(following, number, missing - len(heading)), *heading]
+                lines += [*gap, piece.text]
             following, reached = number + 1, max(reached, piece.at + piece.units)
         return "\n".join([*lines, *between(following, len(pieces), reading.total - reached)])
 
