@@ -186,12 +186,12 @@ HEADING = "Notes on the main points so far (… marks what is left out):"
 
 SAID = "What the user said:"
 DONE = "What was said and done, step by step:"
-ANSWERED = "user answered: "
-"""Stands before a user's answer, below the question among the steps."""
+ANSWERED = "user answered"
+"""The label of a user's answer, below the question among the steps."""
 _OURS = ("- ", "> ", SAID, DONE)
 _LINE = re.compile(
     rf"\n(?:({SAID}|{DONE})(?=\n|\Z)"
-    r"|(?:(> )|- )(failed: )?(?:(?<=- )×(\d{1,6}) )?(?:(?<=- )(user|assistant|user answered): )?)"
+    rf"|(?:(> )|- )(failed: )?(?:(?<=- )×(\d{{1,6}}) )?(?:(?<=- )(user|assistant|{ANSWERED}): )?)"
 )
 _AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
 
@@ -214,13 +214,13 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
     said: list[str] = []
     done: list[str] = []
     for each in told:
-        users = f"- {ANSWERED}" if each.answers else "- "
+        users = f"- {ANSWERED}: " if each.answers else "- "
         label = _label(each, users if heading else "- user: ")
         name = f"{each.event.speaker}: " if each.event.speaker else ""
         first, *others = "\n".join(each.lines).split("\n")
         is_act = label == "- " and not each.event.is_users_words
         # what looks like one of the notes' own lines, or an act like an answer, is indented
-        if first.startswith(_OURS if not label else ANSWERED if is_act else ()):
+        if first.startswith(_OURS if not label else f"{ANSWERED}: " if is_act else ()):
             first = f" {first}"
         others = [f" {line}" if line.startswith(_OURS) else line for line in others]
         is_said = heading and each.event.is_users_words and not each.answers
@@ -255,7 +255,7 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
         if section == SAID:  # what looks like a label here was typed by a user
             labels = failed, times and f"×{times} ", speaker and f"{speaker}: "
             text = "".join(filter(None, [*labels, text]))
-        elif f"{speaker}: " == ANSWERED:
+        elif speaker == ANSWERED:
             pass
         elif speaker:  # another entry of a user among the steps is material that was passed on
             function, by = "words" if speaker == "assistant" else "material", speaker

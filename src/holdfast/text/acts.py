@@ -143,8 +143,8 @@ def _call(name: str, fields: Sequence[tuple[str, str]], own: int | None) -> Iter
     is_bare = not any(_WORD.search(value) and value not in _LITERALS for _, value in brief)
     if long and is_bare:
         short.insert(0, long.pop(0).text)
-    parts = [(at, part) for at, piece in enumerate(long) for part in _parts([piece])]
-    if parts and own is not None and GAP not in [value for _, value in brief]:
+    if long and own is not None and GAP not in [value for _, value in brief]:
+        parts = [(at, part) for at, piece in enumerate(long) for part in _parts([piece])]
         at, part = parts[min(own, len(parts) - 1)]
         piece = long.pop(at)
         before, _, after = piece.text.partition(part)
