@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
 
 import pytest
 
@@ -31,6 +34,38 @@ def test_what_is_in_use_stays(monkeypatch):
         assert memo["in use"] == 6
         memo[f"{number:1000}"]
     assert asked.count("in use") == 1
+
+
+@pytest.mark.parametrize(("texts", "most"), [(70, 0.0), (120, 0.8)])
+def test_what_is_read_again_from_its_beginning_to_its_end_stays_as_far_as_it_fits(
+    monkeypatch, texts, most
+):
+    monkeypatch.setattr(memos, "MOST_BYTES", 100_000)  # of which each entry takes 1,230
+    made: list[str] = []
+    memo = Memo(lambda text: made.append(text) or len(text))
+    rounds = 10
+    for _ in range(rounds):
+        for number in range(texts):
+            assert memo[f"{number:1000}"] == 1000
+    assert len(made) <= texts + most * texts * (rounds - 1)
+
+
+def test_threads_share_what_is_made(monkeypatch):
+    monkeypatch.setattr(memos, "MOST_BYTES", 100_000)
+    memo = Memo(len)
+
+    def ask(seed: int) -> bool:
+        numbers = Random(seed).choices(range(150), k=10_000)
+        return all(memo[f"{number:600}"] == 600 for number in numbers)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            assert all(threads.map(ask, range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert memo.held <= 100_000
 
 
 def test_what_is_larger_than_all_the_room_is_made_all_the_same(monkeypatch):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, filterfalse, pairwise, product
 from string import ascii_lowercase, ascii_uppercase, digits
+from sys import intern
 from typing import Literal, NamedTuple
 
 from holdfast.kernel.forks import cached_property
@@ -322,7 +323,7 @@ def things(text: str) -> tuple[str, ...]:
     if "/" in text:
         for path in [thing for thing in found if "/" in thing]:
             found[path.rpartition("/")[2]] = None
-    return tuple(found)
+    return tuple(map(intern, found))
 
 
 def quoted(text: str) -> set[str]:
