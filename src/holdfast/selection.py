@@ -260,6 +260,19 @@ def until(enough: float, order: Iterable[int], costs: Values) -> Iterator[int]:
             return
 
 
+def within(most: float, order: Iterable[int], costs: Values) -> Iterator[int]:
+    """The first of the order, and others that cost at most ``most``, with it if it does."""
+    spent: float | None = None
+    for number in order:
+        cost = costs[number]
+        if spent is None:
+            spent = cost if cost <= most else 0.0
+            yield number
+        elif spent + cost <= most:
+            spent += cost
+            yield number
+
+
 _Queue = list[tuple[float, int]]
 """A heap of pairs: the negative gain of a piece when it was last weighed, and its number."""
 

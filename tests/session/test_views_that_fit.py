@@ -79,7 +79,7 @@ def test_a_question_is_answered_within_the_budget_where_a_large_file_stands_near
 NAMES = ("anna", "boris", "clara", "dmitri", "elena", "frank", "greta", "hugo")
 
 
-@pytest.mark.parametrize("budget", [250, 300, 350])
+@pytest.mark.parametrize("budget", range(250, 420, 10))
 def test_what_is_recalled_takes_no_room_from_the_newest_exchange(budget):
     with holdfast.Session("t", budget=budget, format="openai") as session:
         for n, name in enumerate(NAMES * 3):

@@ -318,6 +318,10 @@ class Candidates:
                 return way
         return []
 
+    def current(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Those of which there is no later version, or all if that leaves none."""
+        return [number for number in numbers if number not in self._older] or numbers
+
     def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
         """The numbers of the chosen candidates within each event, all ascending."""
         found = defaultdict[int, list[int]](list)
