@@ -29,7 +29,7 @@ from holdfast.compressors.select import Select, Selection
 from holdfast.formats import read
 from holdfast.kernel.budget import Allowance
 from holdfast.selection import WeightTable, features
-from holdfast.text.pieces import Shape, shape, things
+from holdfast.text.pieces import Shape, shape_of, things_in
 from holdfast.tokens import meter_for
 
 TABLE = Path(__file__).parents[1] / "src/holdfast/weights.json"
@@ -61,21 +61,21 @@ def case_of(case: Mapping[str, Any]) -> Case:
     budget = case["budget"]
     allowance = Allowance(budget, budget, budget, meter_for(None, None))
     selection = Selection(Select(), transcript, allowance)
-    events, tellings = selection.candidates.events, selection.candidates.tellings
+    events, texts = selection.candidates.events, selection.candidates.texts
     going = set(selection.going)
     gone = {number for number, event in enumerate(events) if event.message in going}
-    uses = uses_of(events, tellings)
-    for number, telling in enumerate(tellings):
+    uses = uses_of(events, texts)
+    for number, text in enumerate(texts):
         if number not in gone | selection.in_place:
-            for thing in telling.names:
+            for thing in text.counts:
                 uses.pop(thing, None)
-    said = [things(words) for each in case.get("said", ()) for words in each["words"]]
+    said = [things_in(words) for each in case.get("said", ()) for words in each["words"]]
     needs = set(case.get("needs", ())).union(*said)
     rows = []
     for thing, use in uses.items():
         own = np.array(features(use, len(thing), len(events)))
-        looks = [shape(thing) == each for each in SHAPES]
-        rows.append(np.concatenate([looks, [use.is_quoted], own, own * own]))
+        shapes = [shape_of(thing) == each for each in SHAPES]
+        rows.append(np.concatenate([shapes, [use.is_quoted], own, own * own]))
     used = np.array([thing in needs for thing in uses])
     return Case(_kind(case), np.array(rows), used, PLANTED if said else 1.0)
 

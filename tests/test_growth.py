@@ -189,7 +189,7 @@ def test_pieces_of_few_words_are_ordered_in_steps_that_grow_with_their_number():
     for count in (600, 2_400):
         tells = [rng.sample(names, 4) for _ in range(count)]
         costs = [rng.uniform(8, 12) for _ in range(count)]
-        alike = {"forms": [()] * count, "bonus": [0.0] * count}
+        alike = {"templates": [()] * count, "bonus": [0.0] * count}
         order = partial(ordered, [-1] * count, tells, costs, worth, again=0.02, **alike)
         made.append(calls_of(lambda: list(order())))  # noqa: B023
     assert made[1] < 4.6 * made[0]
@@ -198,7 +198,7 @@ def test_pieces_of_few_words_are_ordered_in_steps_that_grow_with_their_number():
 def test_equal_pieces_are_not_all_weighed_again_after_each_choice():
     count = 2_000
     pieces = [("same",)] * count, [2.0] * count, {"same": 0.9}
-    alike = {"forms": [()] * count, "bonus": [0.0] * count}
+    alike = {"templates": [()] * count, "bonus": [0.0] * count}
     order = ordered([-1] * count, *pieces, again=0.02, **alike)
     found = list[int]()
     assert calls_of(lambda: found.extend(order)) < 50 * count

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.compressors.notes import telling_of
+from holdfast.compressors.notes import pieces_of
 from holdfast.formats import read
 from holdfast.stream import StreamEvent, events_of, failed_acts
 
@@ -985,16 +985,16 @@ def test_a_list_with_labels_is_no_act_where_the_agent_calls_its_tools():
 def test_a_call_with_one_long_argument_is_told_with_its_beginning():
     statement = " and ".join(f"paid_{n} > {n}" for n in range(30))
     arguments = json.dumps({"statement": f"select * from orders where {statement}"})
-    first, *rest = telling_of(StreamEvent("act", "execute_sql", arguments, 0, 0)).reading.pieces
+    first, *rest = pieces_of(StreamEvent("act", "execute_sql", arguments, 0, 0)).reading.pieces
     assert first.text.startswith("execute_sql statement: select * from orders where paid_0 > 0")
     assert rest
-    assert all(piece.under == 0 and "statement:" not in piece.text for piece in rest)
+    assert all(piece.parent == 0 and "statement:" not in piece.text for piece in rest)
 
 
 def test_a_call_whose_short_arguments_are_numbers_is_told_with_the_beginning_of_the_long_one():
     command = "grep -rn cutoff src " + " ".join(f"--exclude part_{n}.py" for n in range(30))
     arguments = json.dumps({"timeout": 120_000, "command": command})
-    first = telling_of(StreamEvent("act", "run", arguments, 0, 0)).reading.pieces[0]
+    first = pieces_of(StreamEvent("act", "run", arguments, 0, 0)).reading.pieces[0]
     assert first.text.startswith("run command: grep -rn cutoff src")
 
 
@@ -1011,10 +1011,10 @@ def test_a_call_whose_short_arguments_are_numbers_is_told_with_the_beginning_of_
 def test_the_arguments_of_an_act_that_is_written_as_text_are_told_as_those_of_a_call(written):
     code = "\n".join(f"print({n}, 'a line of code')" for n in range(30))
     act = written.format(json.dumps({"tool": "move", "arguments": {"to": "/srv/a", "code": code}}))
-    first, *rest = telling_of(StreamEvent("act", "", act, 0, 0)).reading.pieces
+    first, *rest = pieces_of(StreamEvent("act", "", act, 0, 0)).reading.pieces
     assert first.text.endswith("tool: move, to: /srv/a")
     assert rest[0].text.startswith("code: print(0, 'a line of code')\nprint(1")
-    assert all(piece.under == 0 for piece in rest)
+    assert all(piece.parent == 0 for piece in rest)
 
 
 @pytest.mark.parametrize(
@@ -1032,20 +1032,20 @@ def test_the_arguments_of_an_act_that_is_written_as_text_are_told_as_those_of_a_
     ],
 )
 def test_the_name_of_what_is_done_is_told_before_its_arguments(act, told):
-    (piece,) = telling_of(StreamEvent("act", "", act, 0, 0)).reading.pieces
+    (piece,) = pieces_of(StreamEvent("act", "", act, 0, 0)).reading.pieces
     assert piece.text == told
 
 
 def test_each_of_several_calls_in_an_act_can_be_told_without_the_others():
     calls = [f'<call>\n{{"tool": "open", "path": "part{n}.txt"}}\n</call>' for n in range(3)]
-    told = telling_of(StreamEvent("act", "", "\n".join(calls), 0, 0)).reading.pieces
-    assert [piece.under for piece in told] == [-1] * 3
+    told = pieces_of(StreamEvent("act", "", "\n".join(calls), 0, 0)).reading.pieces
+    assert [piece.parent for piece in told] == [-1] * 3
     assert "path: part2.txt" in told[2].text
 
 
 def test_code_with_an_object_in_it_is_told_as_code():
     code = '```py\nfor n in range(9):\n    send({"to": n}, retry=True, timeout=30)\n```'
-    (told,) = telling_of(StreamEvent("act", "", code, 0, 0)).reading.pieces
+    (told,) = pieces_of(StreamEvent("act", "", code, 0, 0)).reading.pieces
     assert 'send({"to": n}, retry=True' in told.text
 
 
@@ -1161,12 +1161,12 @@ def test_what_a_person_says_between_two_pasted_texts_is_words():
 def test_the_parts_of_a_long_argument_are_no_rows_of_a_listing():
     ids = ",".join(f"'802Wt{number:08}IAA'" for number in range(60))
     query = json.dumps({"db": "support", "query": f"SELECT a FROM b WHERE id IN ({ids})"})
-    told = telling_of(StreamEvent("act", "query_db", query, 0, 0))
-    listed = telling_of(StreamEvent("outcome", "tool", ids, 0, 0))
+    told = pieces_of(StreamEvent("act", "query_db", query, 0, 0))
+    listed = pieces_of(StreamEvent("outcome", "tool", ids, 0, 0))
 
-    assert len(told.forms) > 3
-    assert set(told.forms[1:]) == {()}
-    assert () not in listed.forms
+    assert len(told.templates) > 3
+    assert set(told.templates[1:]) == {()}
+    assert () not in listed.templates
 
 
 @pytest.mark.parametrize(
@@ -1179,7 +1179,7 @@ def test_each_of_several_records_in_an_argument_is_told_by_itself(note):
         for rows in ("credits", "debits")
     ]
     act = StreamEvent("act", "write_plan", json.dumps({"plan": steps}), 0, 0)
-    first, *rest = (piece.text for piece in telling_of(act).reading.pieces)
+    first, *rest = (piece.text for piece in pieces_of(act).reading.pieces)
 
     told = [", ".join(f"{key}: {value}" for key, value in step.items()) for step in steps]
     assert [first, *rest] == [f"write_plan {told[0]}", *told[1:]]
@@ -1191,7 +1191,7 @@ def test_of_a_patch_the_lines_that_are_there_now_are_told():
         f"--- a/x.py\n+++ b/x.py\n@@ -1,9 +1,7 @@\n{rows}-lost = 1\n-old = 2\n+new = 3\n-gone = 4\n"
     )
     act = StreamEvent("act", "apply", json.dumps({"patch": patch}), 0, 0)
-    told = "\n".join(piece.text for piece in telling_of(act).reading.pieces)
+    told = "\n".join(piece.text for piece in pieces_of(act).reading.pieces)
 
     assert "+++ b/x.py" in told
     assert "…\n+new = 3\n-gone = 4" in told
@@ -1545,7 +1545,7 @@ def test_words_of_a_user_are_cut_after_sentences_and_those_of_others_after_claus
 
     def pieces(by):
         event = StreamEvent("words", by, f"{thanks} {rule} Send it on Friday.", 0, 0)
-        return [piece.text for piece in telling_of(event).reading.pieces]
+        return [piece.text for piece in pieces_of(event).reading.pieces]
 
     assert rule in pieces("user")
     assert rule not in pieces("assistant")
@@ -1554,9 +1554,9 @@ def test_words_of_a_user_are_cut_after_sentences_and_those_of_others_after_claus
 def test_notes_tell_what_stands_in_colours_without_them():
     said = "FAILED tests/test_pay.py of src"
     coloured = "\x1b[31mFAILED\x1b[0m tests/\x1b[1mtest_pay.py\x1b[0m of \x1b[34msrc\x1b[m"
-    told = [telling_of(StreamEvent("outcome", "tool", text, 0, 0)) for text in (said, coloured)]
+    told = [pieces_of(StreamEvent("outcome", "tool", text, 0, 0)) for text in (said, coloured)]
     assert told[0].pieces == told[1].pieces
-    assert told[0].named == told[1].named
+    assert told[0].found == told[1].found
 
 
 @pytest.mark.parametrize(

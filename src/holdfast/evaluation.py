@@ -34,7 +34,7 @@ from holdfast.stream import StreamEvent, events_of
 from holdfast.text.fit import SENTENCE
 from holdfast.text.importance import signals
 from holdfast.text.items import items_in
-from holdfast.text.pieces import Shape, clauses, shape, things
+from holdfast.text.pieces import Shape, clauses, shape_of, things_in
 from holdfast.text.question import asks
 from holdfast.text.sentences import sentences
 from holdfast.text.similarity import Lexical, best_of, cosine
@@ -516,11 +516,11 @@ def _facts(
 ) -> Iterator[CheckedFact]:
     """The facts of the conversation, each once, with whether it was kept."""
     whole, amounts = frozenset(after), list(_amounts(events))
-    found = [(things(text), text) for text in texts]
+    found = [(things_in(text), text) for text in texts]
     found += [((amount,), texts[message]) for amount, message in amounts]
     units = {amount.partition(" ")[2] for amount, _ in amounts}
     in_whole = {thing for told, text in found if text in whole for thing in told}
-    looks: dict[str, Shape] = {thing: shape(thing) for told, _ in found for thing in told}
+    looks: dict[str, Shape] = {thing: shape_of(thing) for told, _ in found for thing in told}
     named = [
         thing
         for thing, look in looks.items()
@@ -582,7 +582,7 @@ def _is_done(
 
     Of a long outcome a line is enough; names and numbers in it are facts of their own.
     """
-    if not told.says(f"{event.by} {' '.join(things(event.text))}"):
+    if not told.says(f"{event.by} {' '.join(things_in(event.text))}"):
         return False
     if outcome is None or outcome.text in whole:
         return True

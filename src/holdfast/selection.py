@@ -28,17 +28,17 @@ from holdfast.text.importance import alarm, signals
 from holdfast.text.pieces import (
     SEAM,
     STOP,
-    Form,
     Piece,
     Reading,
     Shape,
+    Template,
     finder,
-    form,
     passages,
     places_in,
     quoted,
-    shape,
-    things,
+    shape_of,
+    template_of,
+    things_in,
     writer,
 )
 from holdfast.text.question import Term, answers_to, scores_of, terms_of
@@ -70,7 +70,7 @@ class Use:
     acts: int = 0
     """Acts that name it."""
     taken: float = 0.0
-    """Of the other things of its look in the same piece, the share that later acts name.
+    """Of the other ids of its format in the same piece, the share that later acts name.
     It is 0 for what the agent has named itself.
     """
     is_quoted: bool = False
@@ -80,8 +80,8 @@ class Use:
 class WeightTable(NamedTuple):
     """What pieces and things are worth.
 
-    The first three fields are learned: the weight of each form of a thing, that of quotation marks,
-    and for each feature the weights of its value and of its square.
+    The first three fields are learned: the weight of each shape of a thing, that of quotation
+    marks, and for each feature the weights of its value and of its square.
     """
 
     shapes: Mapping[str, float]
@@ -153,15 +153,15 @@ def _log(count: int) -> float:
 
 def worth_of(uses: Mapping[str, Use], now: int) -> dict[str, float]:
     """The value of each thing: the probability that one of the next steps uses it."""
-    return {thing: _worth(shape(thing), use, len(thing), now) for thing, use in uses.items()}
+    return {thing: _worth(shape_of(thing), use, len(thing), now) for thing, use in uses.items()}
 
 
-def _worth(looks: Shape, use: Use, length: int, now: int) -> float:
-    """The value of a thing of this form and length."""
+def _worth(shape: Shape, use: Use, length: int, now: int) -> float:
+    """The value of a thing of this shape and length."""
     weights = table()
     seen = features(use, length, now)
     first, second = _curves()
-    z = weights.shapes[looks] + weights.quoted * use.is_quoted + sum(map(mul, first, seen))
+    z = weights.shapes[shape] + weights.quoted * use.is_quoted + sum(map(mul, first, seen))
     z += sum(map(mul, second, map(mul, seen, seen)))
     return 1 / (1 + exp(-z))
 
@@ -173,16 +173,16 @@ def _curves() -> tuple[tuple[float, ...], ...]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _worth_alone(looks: Shape, length: int, crowd: int, is_quoted: bool = False) -> float:
+def _worth_alone(shape: Shape, length: int, crowd: int, is_quoted: bool = False) -> float:
     """The value of a thing in a text without context."""
     use = Use(crowd, events=1, pieces=1, is_quoted=is_quoted)
-    return table().alone * _worth(looks, use, length, 1)
+    return table().alone * _worth(shape, use, length, 1)
 
 
 @lru_cache(maxsize=1 << 15)
-def worth_of_form(thing: str) -> float:
-    """The value of a thing by its form alone, wherever it is; 0 for a word without meaning."""
-    return 0.0 if thing in STOP else _worth_alone(shape(thing), len(thing), 1)
+def worth_of_shape(thing: str) -> float:
+    """The value of a thing by its shape alone, wherever it is; 0 for a word without meaning."""
+    return 0.0 if thing in STOP else _worth_alone(shape_of(thing), len(thing), 1)
 
 
 # the order of pieces
@@ -193,39 +193,39 @@ _LEAST = 1e-16
 
 
 def ordered(
-    under: Numbers,
-    tells: Sequence[Sequence[str]],
+    parents: Numbers,
+    things: Sequence[Sequence[str]],
     costs: Values,
     worth: Mapping[str, float],
     *,
     again: float,
-    forms: Sequence[Form],
+    templates: Sequence[Template],
     bonus: Values,
 ) -> Iterator[int]:
     """The indices of the pieces, the best first.
 
-    ``under`` is the index of the piece that gives the context of each piece, or -1. ``tells`` are
-    the things in each, ``worth`` is the value of each thing at its first appearance; each
-    repetition has the share ``again`` of the last value. Of pieces of one of the ``forms``, such as
+    ``parents`` has the index of the piece that gives each its context, or -1, and ``things`` has
+    the things in each. ``worth`` is the value of a thing at its first appearance; each repetition
+    has the share ``again`` of the last value. Of pieces with the same of the ``templates``, such as
     the rows of a listing, the things in the n-th chosen one have an n-th of their value. ``bonus``
     is the value of a piece besides its things, which always counts in full.
     """
     left = dict(worth)
     value = left.__getitem__
-    numbers: dict[Form | int, int] = {}  # an empty form is that of one piece alone
-    kinds = [numbers.setdefault(each or place, len(numbers)) for place, each in enumerate(forms)]
-    alike = [1] * len(under)
+    numbers: dict[Template | int, int] = {}  # a piece with an empty one is alone
+    kinds = [numbers.setdefault(each or at, len(numbers)) for at, each in enumerate(templates)]
+    nth = [1] * len(parents)  # by kind, which piece of it would be chosen next
 
     def loss(number: int) -> float:
-        """The negative gain: without a bonus, as if no piece of its form was chosen before."""
-        fresh, more = fsum(map(value, tells[number])), bonus[number]
+        """The negative gain: without a bonus, as if no piece of its kind was chosen before."""
+        fresh, more = fsum(map(value, things[number])), bonus[number]
         if more:
-            fresh /= alike[kinds[number]]
+            fresh /= nth[kinds[number]]
         return -(fresh + more) / (costs[number] or 1.0)  # a counter may return 0 for a word
 
-    alone = [more != 0 or not form for form, more in zip(forms, bonus, strict=True)]
-    keys = [place if alone[place] else ~kind for place, kind in enumerate(kinds)]
-    following = _next_equals(zip(forms, map(tuple, tells), costs, bonus, strict=True))
+    both = zip(templates, bonus, kinds, strict=True)
+    keys = [~kind if each and not more else at for at, (each, more, kind) in enumerate(both)]
+    following = _next_equals(zip(templates, map(tuple, things), costs, bonus, strict=True))
     queues = _queues(keys, set(following.values()), loss)
     firsts = [(*queue[0], key) for key, queue in queues.items()]
     heapq.heapify(firsts)
@@ -236,15 +236,15 @@ def ordered(
         if first is None:
             continue
         now, number = first
-        entry = (now / alike[~key] if key < 0 else now, number, key)
+        entry = (now / nth[~key] if key < 0 else now, number, key)
         heapq.heappush(firsts, entry)
         if firsts[0] is not entry:
             continue
-        for each in with_context(under, number):
+        for each in with_context(parents, number):
             if each not in chosen:
                 chosen.add(each)
-                alike[kinds[each]] += 1
-                for thing in tells[each]:
+                nth[kinds[each]] += 1
+                for thing in things[each]:
                     less = left[thing] * again
                     left[thing] = less if less > _LEAST else 0.0
                 yield each
@@ -280,9 +280,9 @@ _Queue = list[tuple[float, int]]
 def _queues(
     keys: Numbers, later: Container[int], loss: Callable[[int], float]
 ) -> Mapping[int, _Queue]:
-    """A queue for each form, under ``~kind``, and for each piece without one, or with a bonus.
+    """A queue for each template, under ``~kind``, and for each piece without one, or with a bonus.
 
-    Pieces of one form lose value together and keep their order, so that only the first competes
+    Pieces of one template lose value together and keep their order, so that only the first competes
     with other queues. ``keys`` has the key of each piece's queue. Pieces in ``later`` are left out:
     each takes the place of an equal piece when that is chosen.
     """
@@ -331,15 +331,15 @@ def _best_entry(
     return None
 
 
-def with_context(under: Numbers, number: int) -> list[int]:
+def with_context(parents: Numbers, number: int) -> list[int]:
     """The piece, after the pieces that give its context, the outermost first."""
     way = [number]
-    while (number := under[number]) >= 0:
+    while (number := parents[number]) >= 0:
         way.append(number)
     return way[::-1]
 
 
-MOST = 32
+VALUED_PER_TOKEN = 32
 """Characters that are valued for each token of the room, about eight times what fits. Double kept
 as much, and half .752 of single outputs at 15% instead of .759."""
 
@@ -356,7 +356,7 @@ def evenly(number: int) -> list[int]:
 
 
 def pattern(piece: Piece) -> str:
-    """A label that is equal for texts that differ only in numbers; found faster than a form."""
+    """A label that is equal for texts that differ only in numbers; found faster than a template."""
     return f"pattern {DIGITS.sub('0', piece.text)}"
 
 
@@ -368,7 +368,7 @@ def shortlist(
     Half of these go to answers, trouble and rare kinds, and half are spread evenly. ``used`` are
     names that appear elsewhere. The context of a chosen piece is chosen too.
     """
-    texts, under = [piece.text for piece in pieces], [piece.under for piece in pieces]
+    texts, parents = [piece.text for piece in pieces], [piece.parent for piece in pieces]
     sizes = list(map(len, texts))
     if sum(sizes) <= most:
         return range(len(pieces))
@@ -378,7 +378,7 @@ def shortlist(
         named = zip(kinds, texts, strict=True)
         kinds = [(*mine, *used.intersection(found(text))) for mine, text in named]
     times = Counter(chain.from_iterable(kinds))
-    answers = scores_of(question, texts, under)
+    answers = scores_of(question, texts, parents)
     rarity = {name: 1 / count for name, count in times.items()}.__getitem__
     own = [
         answer + bad + sum(map(rarity, mine))
@@ -386,7 +386,7 @@ def shortlist(
     ]
     beside = [_BESIDE * each for each in own]
     less = [-worth for worth in map(max, own, [0.0, *beside], [*beside[1:], 0.0])]
-    longest = most * fit.LONG_TOKEN / MOST  # what is longer does not fit
+    longest = most * fit.LONG_TOKEN / VALUED_PER_TOKEN  # what is longer does not fit
     spread = [each for each in evenly(len(pieces)) if sizes[each] <= longest]
     chosen: set[int] = set()
     left = most
@@ -394,7 +394,7 @@ def shortlist(
         for number in order:
             if left <= rest:
                 break
-            for each in with_context(under, number):
+            for each in with_context(parents, number):
                 if each not in chosen:
                     chosen.add(each)
                     left -= sizes[each]
@@ -409,7 +409,7 @@ _RANKED = 2 * fit.FIRST_GUESS  # characters put in order per token of the room; 
 _FEW = 12
 _RARE = 0.03  # of many pieces, this share is few too; without it, less was kept of recorded runs
 # least share of the best answer that gives value to the pieces near it; with 0 logs take 2.5 times
-_TELLING = 0.1
+_LEAST_ANSWER = 0.1
 _NEAR = 30  # pieces before and after an answer; half and double kept 4 facts fewer of real texts
 # share of the value of being near an answer that pieces of another block have; half kept .912 of
 # single outputs instead of .935, and double 11 facts fewer of real texts
@@ -419,7 +419,7 @@ _APART = 0.3
 class Valued(NamedTuple):
     """What is known of pieces besides names: their labels and answers, as things with values."""
 
-    tells: list[list[str]]
+    things: list[list[str]]
     worth: dict[str, float]
     bonus: list[float]
 
@@ -439,7 +439,7 @@ def typed_of(text: str) -> str:
 
 def valued(
     pieces: Sequence[Piece],
-    under: Numbers,
+    parents: Numbers,
     question: str,
     share: float,
     kinds: float = 1.0,
@@ -447,7 +447,7 @@ def valued(
 ) -> Valued:
     """The value of the pieces: of their events and patterns, and of their answer to the question.
 
-    ``under`` is the index of the piece that gives the context of each, or -1. ``share`` is the
+    ``parents`` has the index of the piece that gives each its context, or -1. ``share`` is the
     value of the best answer; an answer to the caller's question is worth more than one to a guessed
     question. ``kinds`` scales the value of an event's kind, since kinds compete in a conversation
     with names that were used; there the labels of a piece, such as the fields of a record, share
@@ -456,8 +456,8 @@ def valued(
     """
     weights = table()
     failure = weights.failure * kinds
-    tells = [[*piece.labels] or ([pattern(piece)] if alone else []) for piece in pieces]
-    first = {thing: number for number, named in reversed([*enumerate(tells)]) for thing in named}
+    things = [[*piece.labels] or ([pattern(piece)] if alone else []) for piece in pieces]
+    first = {thing: number for number, named in reversed([*enumerate(things)]) for thing in named}
     bad = {number: alarm(pieces[number].text) for number in set(first.values())}
     worth: dict[str, float] = {}
     for thing, number in first.items():
@@ -466,26 +466,26 @@ def valued(
         # a piece fails once, whatever the number of its labels
         trouble = failure * bad[number] / max(1, labels)
         worth[thing] = usual + trouble if alone else max(usual / labels, trouble)
-    answers, answered = _answers(question, pieces, under, alone)
+    answers, answered = _answers(question, pieces, parents, alone)
     holders = Counter(term for terms in answers for term in terms)
     few = max(_FEW, _RARE * len(pieces))
-    for number, (told, terms) in enumerate(zip(tells, answers, strict=True)):
+    for number, (own, terms) in enumerate(zip(things, answers, strict=True)):
         if not terms:
             continue
-        of = told[-1] if told else number
+        of = own[-1] if own else number
         said = {
             f"{t} in {of if holders[t] <= few else 'many'}": share * part
             for t, part in terms.items()
         }
-        told.extend(said)
+        own.extend(said)
         worth.update(said)
-    near = _nearness_to_answers(pieces, under, answers) if alone else [0.0] * len(pieces)
+    near = _nearness_to_answers(pieces, parents, answers) if alone else [0.0] * len(pieces)
     beside = share * weights.beside * answered
-    return Valued(tells, worth, [beside * each for each in near])
+    return Valued(things, worth, [beside * each for each in near])
 
 
 def _answers(
-    question: str, pieces: Sequence[Piece], under: Numbers, alone: bool
+    question: str, pieces: Sequence[Piece], parents: Numbers, alone: bool
 ) -> tuple[list[dict[str, float]], float]:
     """How well each piece, with its heading, answers the question: a share for each term in it.
 
@@ -494,7 +494,7 @@ def _answers(
     is the share of all terms that any piece has: a long message is not a question that one piece
     answers. Also returns the share of the question that the best answer has.
     """
-    found = answers_to(question, [piece.text for piece in pieces], under)
+    found = answers_to(question, [piece.text for piece in pieces], parents)
     asked: dict[Term, float] = {}  # a term has one weight in all pieces
     for terms in found:
         asked |= terms
@@ -505,17 +505,17 @@ def _answers(
 
 
 def _nearness_to_answers(
-    pieces: Sequence[Piece], under: Numbers, answers: Sequence[Mapping[str, float]]
+    pieces: Sequence[Piece], parents: Numbers, answers: Sequence[Mapping[str, float]]
 ) -> list[float]:
     """The value of being near the few blocks that answer, most of all in the same one."""
     worth = [0.0] * len(pieces)
-    blocks = _blocks(pieces, under) if any(answers) else worth
+    blocks = _blocks(pieces, parents) if any(answers) else worth
     # a term counts once for each record: its name is in all parts of it, and is rare nonetheless
     both = zip(pieces, answers, strict=True)
     holders = Counter(term for _, term in {(piece.at, term) for piece, own in both for term in own})
     owns = [sum(part / holders[term] for term, part in terms.items()) for terms in answers]
     for at, own in enumerate(owns):
-        if own < _TELLING:
+        if own < _LEAST_ANSWER:
             continue
         for other in range(max(0, at - _NEAR), min(len(pieces), at + _NEAR + 1)):
             near = own * (1 - abs(other - at) / _NEAR)
@@ -524,22 +524,22 @@ def _nearness_to_answers(
     return worth
 
 
-def _blocks(pieces: Sequence[Piece], under: Numbers) -> list[int]:
+def _blocks(pieces: Sequence[Piece], parents: Numbers) -> list[int]:
     """For each piece the outermost one that gives its context, apart from heads of columns.
 
     All rows of a table have the same head, so that each row is a block, named by its first piece.
     """
-    ways = (with_context(under, number) for number in range(len(pieces)))
+    ways = (with_context(parents, number) for number in range(len(pieces)))
     return [next((each for each in way if pieces[each].units), way[-1]) for way in ways]
 
 
 def excerpt(reading: Reading, room: Room) -> list[int]:
     """The numbers of as many of the best pieces as fit, none if not even one does."""
-    some = shortlist(reading.pieces, room.tokens * MOST, room.question)
+    some = shortlist(reading.pieces, room.tokens * VALUED_PER_TOKEN, room.question)
     pieces = [reading.pieces[number] for number in some]
     costs = [piece.cost for piece in pieces]
-    under = places_in(some, [piece.under for piece in pieces])
-    ranked = _ordered_alone(pieces, under, room.question, costs, [0.0] * len(pieces))
+    parents = places_in(some, [piece.parent for piece in pieces])
+    ranked = _ordered_alone(pieces, parents, room.question, costs, [0.0] * len(pieces))
     order = list(until(room.tokens * _RANKED, ranked, costs))
     write = writer(reading)
 
@@ -551,27 +551,27 @@ def excerpt(reading: Reading, room: Room) -> list[int]:
 
 def _ordered_alone(
     pieces: Sequence[Piece],
-    under: Numbers,
+    parents: Numbers,
     question: str,
     costs: Values,
     bonus: Values,
 ) -> Iterator[int]:
     """The indices of the pieces of one text, the best first."""
     weights = table()
-    told = valued(pieces, under, question, weights.asked)
-    named = [things(piece.names) for piece in pieces]
+    values = valued(pieces, parents, question, weights.asked)
+    named = [things_in(piece.unnumbered) for piece in pieces]
     marked = quoted("\n".join([piece.text for piece in pieces]))
     found = set(chain.from_iterable(named))
     crowd = max(len(found), 1)
-    worth = {each: _worth_alone(shape(each), len(each), crowd, each in marked) for each in found}
+    worth = {each: _worth_alone(shape_of(each), len(each), crowd, each in marked) for each in found}
     return ordered(
-        under,
-        [[*mine, *more] for mine, more in zip(named, told.tells, strict=True)],
+        parents,
+        [[*mine, *more] for mine, more in zip(named, values.things, strict=True)],
         costs,
-        worth | told.worth,
+        worth | values.worth,
         again=weights.again,
-        forms=list(map(form, named)),
-        bonus=[own + near for own, near in zip(bonus, told.bonus, strict=True)],
+        templates=list(map(template_of, named)),
+        bonus=[own + near for own, near in zip(bonus, values.bonus, strict=True)],
     )
 
 
@@ -595,17 +595,17 @@ def ordered_texts(
     return list(_ordered_alone(pieces, [-1] * len(pieces), question, costs, said))
 
 
-def ordered_by_form(
+def ordered_by_shape(
     texts: Sequence[str],
-    tells: Sequence[Iterable[str]],
+    things: Sequence[Iterable[str]],
     first: Container[int] = (),
     bonus: Values = (),
 ) -> list[int]:
     """The indices of the texts: the ``first``, then those worth most for their length.
 
-    Each is valued by itself, which is quicker than ``ordered_texts``: by the things that it
-    ``tells``, its ``bonus``, and the trouble that it reports. Of texts that differ in their numbers
-    alone, the n-th has an n-th of the value.
+    Each is valued by itself, which is quicker than ``ordered_texts``: by the shapes of the
+    ``things`` in it, its ``bonus``, and the trouble that it reports. Of texts that differ in their
+    numbers alone, the n-th has an n-th of the value.
     """
     failure = table().failure
     alike = Counter[str]()
@@ -613,7 +613,7 @@ def ordered_by_form(
     for number, text in enumerate(texts):
         shown = DIGITS.sub("0", text)
         alike[shown] += 1
-        value = sum(map(worth_of_form, tells[number])) + (bonus[number] if bonus else 0.0)
+        value = sum(map(worth_of_shape, things[number])) + (bonus[number] if bonus else 0.0)
         value += failure * alarm(text)
         gains.append(value / (alike[shown] * (len(text) + SEAM)))
     return sorted(range(len(texts)), key=lambda number: (number not in first, -gains[number]))

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import holdfast
-from holdfast.compressors.summaries import HEADING, Told, lines_of, read_again, written
+from holdfast.compressors.summaries import HEADING, NoteEntry, lines_of, read_notes, write_notes
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stream import StreamEvent
 from holdfast.text.pieces import Piece
@@ -64,19 +64,19 @@ def notes(events):
     for event in events:
         name = f"{event.by} " if event.function == "act" else ""
         pieces = [Piece(line, 0) for line in f"{name}{event.text}".split("\n")]
-        told.append(Told(event, lines_of(pieces, range(len(pieces)))))
-    return written(told, HEADING)
+        told.append(NoteEntry(event, lines_of(pieces, range(len(pieces)))))
+    return write_notes(told, HEADING)
 
 
 def test_notes_are_read_as_the_events_that_they_tell():
-    assert [said(each) for each in read_again(notes(EVENTS), "user")] == [*map(said, EVENTS)]
+    assert [said(each) for each in read_notes(notes(EVENTS), "user")] == [*map(said, EVENTS)]
 
 
 def test_an_act_that_failed_is_one_in_notes_that_are_read_again_too():
-    failed = Told(StreamEvent("act", "bash", "make all", 0, 0), ["bash make all"], failed=True)
-    plain = Told(StreamEvent("words", "user", "failed: me", 0, 0), ["failed: me"])
-    eggs = Told(StreamEvent("words", "user", "×3 eggs", 0, 0), ["×3 eggs"])
-    again = read_again(written([plain, eggs, failed], HEADING), "user")
+    failed = NoteEntry(StreamEvent("act", "bash", "make all", 0, 0), ["bash make all"], failed=True)
+    plain = NoteEntry(StreamEvent("words", "user", "failed: me", 0, 0), ["failed: me"])
+    eggs = NoteEntry(StreamEvent("words", "user", "×3 eggs", 0, 0), ["×3 eggs"])
+    again = read_notes(write_notes([plain, eggs, failed], HEADING), "user")
     assert [(each.by, each.text, each.failed) for each in again] == [
         ("user", "failed: me", False),
         ("user", "×3 eggs", False),
@@ -96,19 +96,19 @@ def test_notes_tell_how_often_an_act_was_done_also_when_they_are_handed_back():
 
 
 def test_notes_in_the_assistants_role_tell_no_words_of_a_user():
-    told = read_again(notes(EVENTS), "assistant")
+    told = read_notes(notes(EVENTS), "assistant")
     assert {each.by for each in told if each.function == "words"} == {"assistant"}
 
 
 def test_a_summary_without_such_lines_is_one_event():
-    assert [said(each) for each in read_again("The parser stays.\n- pay", "user")] == [
+    assert [said(each) for each in read_notes("The parser stays.\n- pay", "user")] == [
         ("notes", "user", "The parser stays.\n- pay", -1, False)
     ]
 
 
 def test_the_names_of_originals_are_no_part_of_what_a_tool_returned():
     line = "[original: 89798838302684787550 (5 messages, 149 tokens)]"
-    assert [said(each) for each in read_again(f"{notes(EVENTS)}\n{line}", "user")] == [
+    assert [said(each) for each in read_notes(f"{notes(EVENTS)}\n{line}", "user")] == [
         *map(said, EVENTS)
     ]
 
@@ -116,7 +116,7 @@ def test_the_names_of_originals_are_no_part_of_what_a_tool_returned():
 def test_a_line_of_a_user_that_looks_like_the_name_of_an_original_stays():
     line = "Take this as the title:\n[original: Der Prozess (Kafka)]\nand keep it."
     words = StreamEvent("words", "user", line, 0, 0)
-    assert read_again(notes([words, *EVENTS]), "user")[0].text == line
+    assert read_notes(notes([words, *EVENTS]), "user")[0].text == line
 
 
 def test_an_output_that_is_shortened_again_names_one_original():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import holdfast
-from holdfast.compressors.notes import rewritten, telling_of
+from holdfast.compressors.notes import older_versions, pieces_of
 from holdfast.stream import StreamEvent
 
 DRAFT = (
@@ -108,10 +108,10 @@ def events(*texts, by="tool"):
 def older(*texts, by="tool"):
     """The older pieces of each text: their words, and whether they are repeated."""
     given = events(*texts, by=by)
-    tellings = [telling_of(event) for event in given]
+    texts = [pieces_of(event) for event in given]
     return {
-        tellings[piece.event].reading.pieces[piece.number].text: is_repeated
-        for piece, is_repeated in rewritten(given, tellings).items()
+        texts[piece.event].reading.pieces[piece.number].text: is_repeated
+        for piece, is_repeated in older_versions(given, texts).items()
     }
 
 
@@ -140,13 +140,13 @@ def test_a_frame_around_every_output_makes_none_a_version_of_another():
 
 def test_what_another_speaker_repeats_is_no_version():
     given = [*events(DRAFT[2], by="user"), *events(DRAFT[2], by="assistant")]
-    assert rewritten(given, [telling_of(event) for event in given]) == {}
+    assert older_versions(given, [pieces_of(event) for event in given]) == {}
 
 
 def test_what_another_user_repeats_is_no_version():
     said = events("I have no car.", "I have no car.", by="user")
     given = [each._replace(speaker=name) for each, name in zip(said, ("Ada", "Bo"), strict=True)]
-    assert rewritten(given, [telling_of(event) for event in given]) == {}
+    assert older_versions(given, [pieces_of(event) for event in given]) == {}
     assert len(older("I have no car.", "I have no car.", by="user")) == 1
 
 
@@ -155,6 +155,6 @@ def test_a_part_of_a_file_is_older_than_the_whole_however_deep_its_lines_stand()
     numbered = [f"{number}\t{line}" for number, line in enumerate(page, 1)]
     part, whole = "\n".join(numbered[10:14]), "\n".join(numbered)
     given = events(part, whole, by="tool")
-    tellings = [telling_of(event) for event in given]
-    assert set(rewritten(given, tellings).values()) == {True}
-    assert tellings[0].pieces[0].text.startswith("11   ")
+    texts = [pieces_of(event) for event in given]
+    assert set(older_versions(given, texts).values()) == {True}
+    assert texts[0].pieces[0].text.startswith("11   ")

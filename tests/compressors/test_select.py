@@ -11,8 +11,8 @@ import pytest
 
 import holdfast
 from holdfast.compressors.acts_done import repeats
-from holdfast.compressors.notes import Candidates, telling_of
-from holdfast.compressors.summaries import written as notes
+from holdfast.compressors.notes import Candidates, pieces_of
+from holdfast.compressors.summaries import write_notes as notes
 from holdfast.formats import read
 from holdfast.formats.convert import convert
 from holdfast.stores.in_process import InProcessStore
@@ -284,7 +284,7 @@ def test_a_failure_is_told_with_its_reason():
     candidates = Candidates([act, failed], range(2), lambda _: 0.3)
     best = candidates.order(1e9)[:2]
 
-    assert "KeyError: 'region'" in notes(candidates.told(candidates.by_event(best)), "Notes:")
+    assert "KeyError: 'region'" in notes(candidates.entries(candidates.by_event(best)), "Notes:")
 
 
 def test_of_a_user_the_start_of_a_line_is_told_before_its_last_words():
@@ -303,9 +303,9 @@ def test_a_failed_call_says_so_where_its_result_is_not_told():
     candidates = Candidates(
         [StreamEvent("act", "read", '{"part": 6}', 0, 0), failed], range(2), lambda _: 0.3
     )
-    act_alone = [number for number, each in enumerate(candidates.found) if each.event == 0]
+    act_alone = [number for number, each in enumerate(candidates.places) if each.event == 0]
 
-    told = candidates.told(candidates.by_event(act_alone))
+    told = candidates.entries(candidates.by_event(act_alone))
     assert notes(told, "Notes:").endswith("- failed: read part: 6 …")
 
 
@@ -385,8 +385,8 @@ def told_of_call(name, **arguments):
     """The notes on a call, all of it."""
     act = StreamEvent("act", name, json.dumps(arguments), 0, 0)
     candidates = Candidates([act], range(1), lambda _: 0.3)
-    everything = candidates.by_event(range(len(candidates.found)))
-    return notes(candidates.told(everything), "Notes:").partition("step by step:\n")[2]
+    everything = candidates.by_event(range(len(candidates.places)))
+    return notes(candidates.entries(everything), "Notes:").partition("step by step:\n")[2]
 
 
 def test_a_question_about_one_large_output_is_answered_from_it():
@@ -412,8 +412,8 @@ def test_the_results_of_calls_that_go_out_together_stand_each_under_its_own():
         StreamEvent("outcome", "tool", f"total of part {n}: 77{n}", n, 0, n - 1) for n in (1, 2)
     ]
     candidates = Candidates([*calls, *results], range(4), lambda _: 0.3)
-    everything = candidates.by_event(range(len(candidates.found)))
-    lines = notes(candidates.told(everything), "Notes:").splitlines()
+    everything = candidates.by_event(range(len(candidates.places)))
+    lines = notes(candidates.entries(everything), "Notes:").splitlines()
 
     assert lines[-4:] == [
         "- read part: 1",
@@ -683,7 +683,7 @@ def test_what_failed_and_was_tried_again_is_told_as_it_ended():
     ]
     candidates = Candidates(events, range(4), lambda _: 0.3)
 
-    assert {each.event for each in candidates.found} == {2, 3}
+    assert {each.event for each in candidates.places} == {2, 3}
 
 
 @pytest.mark.parametrize("budget", [300, 320, 340, 400, 500, 600])
@@ -720,7 +720,7 @@ def test_reads_of_different_parts_are_no_acts_that_are_done_again():
             StreamEvent("outcome", "tool", f"total_{n} = {n}", 2 * n + 1, 0, 2 * n),
         )
     ]
-    assert repeats(events, [telling_of(event) for event in events]).again == {}
+    assert repeats(events, [pieces_of(event) for event in events]).again == {}
 
 
 def test_acts_that_differ_in_whom_they_are_for_are_all_told():
@@ -748,7 +748,7 @@ def again_of(*acts):
             StreamEvent("outcome", "tool", returned, 2 * n + 1, 0, 2 * n, failed),
         )
     ]
-    return repeats(events, [telling_of(event) for event in events]).again
+    return repeats(events, [pieces_of(event) for event in events]).again
 
 
 def test_what_succeeded_is_not_done_again_by_what_failed():
@@ -933,7 +933,7 @@ def test_what_a_call_without_name_and_arguments_returned_stands_under_nothing():
         StreamEvent("outcome", "tool", "The door of hall 7 is open.", 1, 0, act=0),
     ]
     candidates = Candidates(events, range(2), lambda _: 0.3)
-    assert candidates._under == [-1]
+    assert candidates._parents == [-1]
     assert candidates.order(100) == [0]
 
 
@@ -1035,7 +1035,9 @@ def test_notes_name_who_wrote_a_block_of_code():
         _, _, transcript = read([{"role": role, "content": words}], "openai")
         events = events_of(transcript.messages, {})
         candidates = Candidates(events, range(len(events)), lambda _: 0.3)
-        told = notes(candidates.told(candidates.by_event(range(len(candidates.found)))), "Notes:")
+        told = notes(
+            candidates.entries(candidates.by_event(range(len(candidates.places)))), "Notes:"
+        )
         assert f"- {role}: ```" in told
 
 
@@ -1046,7 +1048,7 @@ def test_in_a_chat_decisions_come_before_announcements(decided):
         StreamEvent("words", "assistant", "Here is a draft:", 1, 0),
     ]
     candidates = Candidates(events, range(2), lambda _: 1.0)
-    assert candidates.found[candidates.order(1_000)[0]].event == 0
+    assert candidates.places[candidates.order(1_000)[0]].event == 0
 
 
 @pytest.mark.parametrize("place", [9, 21, 35])

@@ -37,7 +37,7 @@ def test_the_lines_around_a_change_are_told_only_with_it():
     pieces = Diff().read(change("src/job.py", {50: "first()", 120: "second()"})).pieces
     around = [piece for piece in pieces if piece.text.startswith(" line")]
     assert len(around) >= 4
-    assert all("()" in pieces[piece.under].text for piece in around)
+    assert all("()" in pieces[piece.parent].text for piece in around)
 
 
 def test_a_change_is_told_with_its_file_and_its_hunk():

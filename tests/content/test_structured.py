@@ -272,7 +272,7 @@ def test_a_few_short_records_are_rows_under_their_keys():
         "TRD OSL DY304 2024-05-03 93",
         "A-7719: legs [(number DY104, gate B7), (number DY204, gate C1)], paid true",
     ]
-    assert [piece.under for piece in told] == [-1, -1, 1, 1, 1, -1]
+    assert [piece.parent for piece in told] == [-1, -1, 1, 1, 1, -1]
 
 
 def test_records_of_a_list_whose_beginning_is_cut_off_are_one_table():
@@ -414,7 +414,7 @@ def test_a_long_text_in_a_value_is_told_line_by_line():
     )
     status, label, *lines = Json().read(text).pieces
     assert (status.text, label.text) == ("exit_code 2", "output:")
-    assert {piece.under for piece in lines} == {1}
+    assert {piece.parent for piece in lines} == {1}
     assert lines[-1].text.endswith("line 89 of the output")
 
 
@@ -431,7 +431,7 @@ def test_a_text_in_a_value_that_is_json_is_told_as_json(texts):
     told = Json().read(text).pieces
     assert [piece.text for piece in told].count("text:") == texts
     _, _, columns, *rows = told
-    assert columns.under == 1
+    assert columns.parent == 1
     assert columns.text == "9 records, a row each: number, title"
     assert [row.text for row in rows[:2]] == ["0, repair kiln 0", "1, repair kiln 1"]
 

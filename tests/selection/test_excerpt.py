@@ -22,10 +22,12 @@ def test_the_order_is_the_same_in_whatever_order_things_stand(names):
         for number in range(9)
         for name, share in zip("abc", (0.1, 0.2, 0.3), strict=True)
     }
-    tells = [
+    things = [
         [f"{name}{number}" for name in (names if number % 2 else "abc")] for number in range(9)
     ]
-    order = ordered([-1] * 9, tells, [9.0] * 9, worth, again=0.15, forms=[()] * 9, bonus=[0.0] * 9)
+    order = ordered(
+        [-1] * 9, things, [9.0] * 9, worth, again=0.15, templates=[()] * 9, bonus=[0.0] * 9
+    )
     assert list(order) == list(range(9))
 
 
@@ -40,10 +42,10 @@ def test_beside_the_best_piece_stands_what_fits(most, chosen):
 def test_what_a_piece_is_under_answers_with_it():
     pieces = [
         Piece("order, to, paid", 0),
-        Piece("A-17 Oslo", 0, under=0),
-        Piece("desk 120.50", 0, under=1),
-        Piece("A-18 Bergen", 1, under=0),
-        Piece("lamp 9.90", 1, under=3),
+        Piece("A-17 Oslo", 0, parent=0),
+        Piece("desk 120.50", 0, parent=1),
+        Piece("A-18 Bergen", 1, parent=0),
+        Piece("lamp 9.90", 1, parent=3),
     ]
     room = Room(13, lambda text: len(text.split()), "What is in order A-17?")
     assert {1, 2} <= set(excerpt(Reading(pieces, 2), room))

@@ -9,7 +9,7 @@ from holdfast.selection import places_in, shortlist
 from holdfast.text.pieces import Piece, passages
 
 ROWS = [Piece(f"request {n} took {n % 7} ms on host web-{n % 5}", n) for n in range(2_000)]
-MOST = 4_000
+VALUED_PER_TOKEN = 4_000
 """Characters: about a twentieth of the rows."""
 
 
@@ -22,13 +22,13 @@ def test_all_of_a_text_within_reach_is_looked_at():
 
 
 def test_of_a_longer_text_no_more_is_looked_at_than_wanted():
-    chosen = shortlist(ROWS, MOST)
-    assert 0.9 * MOST < sum(len(ROWS[n].text) for n in chosen) < MOST + 100
+    chosen = shortlist(ROWS, VALUED_PER_TOKEN)
+    assert 0.9 * VALUED_PER_TOKEN < sum(len(ROWS[n].text) for n in chosen) < VALUED_PER_TOKEN + 100
     assert list(chosen) == sorted(set(chosen))
 
 
 def test_what_nothing_sets_apart_is_looked_at_evenly():
-    chosen = shortlist(ROWS, MOST)
+    chosen = shortlist(ROWS, VALUED_PER_TOKEN)
     tenths = [sum(n // 200 == tenth for n in chosen) for tenth in range(10)]
     assert max(tenths) <= min(tenths) + 3
 
@@ -45,18 +45,18 @@ def test_what_nothing_sets_apart_is_looked_at_evenly():
 )
 def test_what_stands_out_is_looked_at(row, options):
     pieces = with_row(row)
-    chosen = shortlist(pieces, MOST, **options)
+    chosen = shortlist(pieces, VALUED_PER_TOKEN, **options)
     assert 1_234 in chosen
     assert {1_233, 1_235}.issubset(chosen)
 
 
 def test_what_a_piece_is_under_comes_with_it():
     heads = [Piece("columns: id, state", 0, 0)]
-    rows = [Piece(f"{n} open", n, under=0) for n in range(1_000)]
+    rows = [Piece(f"{n} open", n, parent=0) for n in range(1_000)]
     chosen = shortlist([*heads, *rows], 500)
-    under = places_in(chosen, [[*heads, *rows][number].under for number in chosen])
+    parents = places_in(chosen, [[*heads, *rows][number].parent for number in chosen])
     assert chosen[0] == 0
-    assert set(under[1:]) == {0}
+    assert set(parents[1:]) == {0}
 
 
 @pytest.mark.parametrize("call", ["shrink", "compress"])

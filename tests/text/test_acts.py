@@ -56,7 +56,7 @@ def test_an_argument_that_is_a_sentence_is_told_apart():
     first, second = pieces_of_act("", json.dumps(act))
     assert first.text == "op: catalog.merge, keep: b4023"
     assert second.text == "thought: Now the merge again, without holds."
-    assert second.under == 0
+    assert second.parent == 0
 
 
 def test_short_arguments_of_several_lines_stand_behind_those_of_one_line():

@@ -4,7 +4,7 @@ lines.
 
 import pytest
 
-from holdfast.text.pieces import LONGEST, clauses, passages, shape, things
+from holdfast.text.pieces import LONGEST, clauses, passages, shape_of, things_in
 
 
 def test_short_lines_stand_together_and_no_word_is_lost():
@@ -30,9 +30,9 @@ def test_the_parts_of_an_entry_are_told_with_its_name():
 
     entries = [number for number, piece in enumerate(pieces) if piece.at == 1]
     assert pieces[entries[0]].text.startswith("av-991.5 merge")
-    assert {pieces[number].under for number in entries[1:]} == {entries[0]}
-    assert {piece.under for piece in (*pieces[: entries[0]], pieces[entries[0]])} == {-1}
-    assert {piece.under for piece in passages(entry, said=True).pieces} == {-1}
+    assert {pieces[number].parent for number in entries[1:]} == {entries[0]}
+    assert {piece.parent for piece in (*pieces[: entries[0]], pieces[entries[0]])} == {-1}
+    assert {piece.parent for piece in passages(entry, said=True).pieces} == {-1}
 
 
 def test_the_number_of_a_line_stays_without_its_padding_and_names_nothing():
@@ -53,7 +53,7 @@ def test_the_number_of_a_line_stays_without_its_padding_and_names_nothing():
             "643   check(row)",
             "645  return sum(rows)",
         ]
-        assert {"641", "642"}.isdisjoint(things(piece.names))
+        assert {"641", "642"}.isdisjoint(things_in(piece.unnumbered))
 
 
 def test_levels_of_two_columns_stay_levels_and_a_text_that_is_read_again_stays_as_it_is():
@@ -77,7 +77,7 @@ def test_numbers_that_count_nothing_stay_as_they_are():
     (piece,) = passages(text).pieces
 
     assert piece.text == text
-    assert "3750" in things(piece.names)
+    assert "3750" in things_in(piece.unnumbered)
 
 
 def test_a_list_without_spaces_is_cut_between_its_names():
@@ -85,12 +85,12 @@ def test_a_list_without_spaces_is_cut_between_its_names():
     pieces = passages(f"id IN ({','.join(repr(each) for each in ids)})").pieces
 
     assert len(pieces) > 1
-    assert {name for piece in pieces for name in things(piece.text)}.issuperset(ids)
+    assert {name for piece in pieces for name in things_in(piece.text)}.issuperset(ids)
 
 
 def test_a_run_of_signs_is_no_thing_however_long():
     """Each sign may begin a thing; the run must not be read again at each of them."""
-    assert things("#" * 200_000 + " a" + "." * 200_000 + " .#.# a##b") == ("a##b",)
+    assert things_in("#" * 200_000 + " a" + "." * 200_000 + " .#.# a##b") == ("a##b",)
 
 
 @pytest.mark.parametrize(
@@ -102,10 +102,10 @@ def test_a_run_of_signs_is_no_thing_however_long():
     ],
 )
 def test_names_and_words_of_any_script_are_told_apart(text, names, words):
-    found = things(text)
+    found = things_in(text)
     assert (names | words).issubset(found)
-    assert all(shape(word) == "word" for word in words)
-    assert all(shape(name) != "word" for name in names)
+    assert all(shape_of(word) == "word" for word in words)
+    assert all(shape_of(name) != "word" for name in names)
 
 
 def test_a_time_of_day_is_no_number_of_a_line():

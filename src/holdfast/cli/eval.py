@@ -30,7 +30,7 @@ from .options import JSON, STORE_KEY, kept_in, option, share
 from .results import result_in
 from .session import FIRST
 
-Telling = Callable[..., Evaluation]
+TextPieces = Callable[..., Evaluation]
 """Evaluates a result, or a conversation before and after."""
 
 
@@ -116,7 +116,7 @@ def _files(place: str) -> Sequence[str]:
     return found
 
 
-def _evaluated(before: str, after: str | None, told: Telling) -> Evaluation:
+def _evaluated(before: str, after: str | None, told: TextPieces) -> Evaluation:
     if after is not None:
         both = [read_conversation(file).payload for file in (before, after)]
         with within(f"{before} and {after}"):

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from holdfast.selection import Use, table
 from holdfast.stream import Events, failed_acts, outcomes_of
-from holdfast.text.pieces import Look, Telling, look, shape
+from holdfast.text.pieces import IdFormat, TextPieces, id_format, shape_of
 
 _AGAIN = 0.9  # share of their names that acts which do the same have in common; 0.8 kept as much
 # share of the ids in what an act returns that may be new if it was done for what it changes; of
 # made-up runs with 416 such outcomes .83 are told at 30% and .70 at 15% instead of .74 and .64
 _NEWS = 0.25
-_LISTING = 3  # rows that begin with ids of one look; fewer are no listing that acts go through
+_LISTING = 3  # rows that begin with ids of one format; fewer are no listing that acts go through
 # factors of a row's value if an act took it, and if it was never named. In ten kinds of made-up
 # runs .767 of what comes next is kept at 30% and .662 at 15% instead of .720 and .648, with 2 for
 # the second .781 and .678, but less of agents that write acts as text and of customer service
@@ -36,7 +36,7 @@ class Repeats(NamedTuple):
     """For each act that failed after it had succeeded, the newest that succeeded."""
 
 
-def repeats(events: Events, tellings: Sequence[Telling]) -> Repeats:
+def repeats(events: Events, texts: Sequence[TextPieces]) -> Repeats:
     """The acts that do the same."""
     newest: dict[tuple[str, Sequence[str], AbstractSet[str]], int] = {}
     again: dict[int, int] = {}
@@ -45,11 +45,11 @@ def repeats(events: Events, tellings: Sequence[Telling]) -> Repeats:
     for number, event in reversed([*enumerate(events)]):
         if event.function != "act":
             continue
-        names, line = tellings[number].done, _first_line(tellings[number])
-        marks = [name for name in line if shape(name) != "word"]
-        keys = [(event.by, tuple(marks), each) for each in (names, frozenset(tellings[number].ids))]
+        names, line = texts[number].act_things, _first_line(texts[number])
+        marks = [name for name in line if shape_of(name) != "word"]
+        keys = [(event.by, tuple(marks), each) for each in (names, frozenset(texts[number].ids))]
         for last in filter(None, map(newest.get, keys)):
-            others, other_line = tellings[last].done, _first_line(tellings[last])
+            others, other_line = texts[last].act_things, _first_line(texts[last])
             is_turned = line != other_line and sorted(line) == sorted(other_line)
             if is_turned or len(names & others) < _AGAIN * len(names | others):
                 continue
@@ -61,30 +61,30 @@ def repeats(events: Events, tellings: Sequence[Telling]) -> Repeats:
     return Repeats(again, done_before)
 
 
-def _first_line(telling: Telling) -> Sequence[str]:
-    return telling.tells[0] if telling.tells else ()
+def _first_line(text: TextPieces) -> Sequence[str]:
+    return text.things[0] if text.things else ()
 
 
-def superseded(events: Events, tellings: Sequence[Telling], again: Mapping[int, int]) -> set[int]:
+def superseded(events: Events, texts: Sequence[TextPieces], again: Mapping[int, int]) -> set[int]:
     """The numbers of acts that are done ``again``, and of their outcomes: the newest are enough.
 
     An act stays if its outcome is longer than one piece, did not fail, and has names that the
     outcome of the later act lacks.
     """
     found: set[int] = set()
-    outcomes, names = outcomes_of(events), [telling.names.keys() for telling in tellings]
+    outcomes, names = outcomes_of(events), [text.counts.keys() for text in texts]
     for number, last in again.items():
         outcome = outcomes.get(number, number)
         is_clear = events[outcome].function == "outcome"  # else a person may have said it
-        is_short = outcome == number or (is_clear and len(tellings[outcome].numbers) <= 1)
+        is_short = outcome == number or (is_clear and len(texts[outcome].numbers) <= 1)
         newest = outcomes.get(last, last)
         if is_short or events[outcome].failed or names[outcome] <= names[newest]:
             found |= {number, outcome}
     return found
 
 
-def changes(
-    events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]
+def worth_of_changes(
+    events: Events, texts: Sequence[TextPieces], uses: Mapping[str, Use]
 ) -> dict[int, float]:
     """The value of acts that were done for what they change, and of what is said of it.
 
@@ -93,36 +93,36 @@ def changes(
     """
     worth: dict[int, float] = {}
     for act, number in outcomes_of(events).items():
-        telling, outcome = tellings[number], events[number]
-        if outcome.function != "outcome" or outcome.failed or not telling.names:
+        text, outcome = texts[number], events[number]
+        if outcome.function != "outcome" or outcome.failed or not text.counts:
             continue
-        fresh = sum(uses[name].first == number for name in telling.ids)
-        if fresh <= max(1, _NEWS * len(telling.ids)):
+        fresh = sum(uses[name].first == number for name in text.ids)
+        if fresh <= max(1, _NEWS * len(text.ids)):
             worth[act] = table().changed
-            if len(telling.numbers) == 1:
+            if len(text.numbers) == 1:
                 worth[number] = table().changed / 2
     return worth
 
 
-def turns(
-    events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]
+def listing_factors(
+    events: Events, texts: Sequence[TextPieces], uses: Mapping[str, Use]
 ) -> dict[tuple[int, int], float]:
     """The factors of the values of rows, where acts go through a listing one row after another.
 
-    A key is the number of an event and that of its piece. The rows of a listing begin with ids that
-    look alike. A row that an act has named since is done and may be out of date; one that the agent
+    A key is the number of an event and that of its piece. The rows of a listing begin with ids of
+    one format. A row that an act has named since is done and may be out of date; one that the agent
     has not named is yet to be done.
     """
-    taken = _first_acts(events, tellings)  # an act before a listing took its id from elsewhere
+    taken = _first_acts(events, texts)  # an act before a listing took its id from elsewhere
     worth: dict[tuple[int, int], float] = {}
-    for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
-        done = {name for name in taken.keys() & telling.ids if taken[name] > number}
+    for number, (event, text) in enumerate(zip(events, texts, strict=True)):
+        done = {name for name in taken.keys() & text.ids if taken[name] > number}
         if event.function != "outcome" or not done:
             continue
-        listings, ids = defaultdict[Look, list[tuple[int, str]]](list), {*telling.ids}
-        for at, names in zip(telling.numbers, telling.tells, strict=True):
+        listings, ids = defaultdict[IdFormat, list[tuple[int, str]]](list), {*text.ids}
+        for at, names in zip(text.numbers, text.things, strict=True):
             if names and names[0] in ids:
-                listings[look(names[0])].append((at, names[0]))
+                listings[id_format(names[0])].append((at, names[0]))
         for rows in listings.values():
             if len(rows) < _LISTING or done.isdisjoint(name for _, name in rows):
                 continue
@@ -134,31 +134,31 @@ def turns(
     return worth
 
 
-def _first_acts(events: Events, tellings: Sequence[Telling]) -> dict[str, int]:
+def _first_acts(events: Events, texts: Sequence[TextPieces]) -> dict[str, int]:
     """The first act that names each id on its first line."""
     return {
         name: number
-        for number, (event, act) in reversed([*enumerate(zip(events, tellings, strict=True))])
-        if event.function == "act" and act.tells
-        for name in {*act.ids}.intersection(act.tells[0])
+        for number, (event, act) in reversed([*enumerate(zip(events, texts, strict=True))])
+        if event.function == "act" and act.things
+        for name in {*act.ids}.intersection(act.things[0])
     }
 
 
-def note_what_is_next(events: Events, tellings: Sequence[Telling], uses: Mapping[str, Use]) -> None:
+def note_taken_ids(events: Events, texts: Sequence[TextPieces], uses: Mapping[str, Use]) -> None:
     """Set ``taken`` of the ids beside those that a later act names on its first line.
 
     An agent that opens the entries of a list one by one needs the rest of the list.
     """
-    opened = _first_acts(events, tellings)
-    for number, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+    opened = _first_acts(events, texts)
+    for number, (event, text) in enumerate(zip(events, texts, strict=True)):
         if event.function == "act":
             continue
-        from_here = {t for t in opened.keys() & telling.ids if opened[t] > number}
-        for told in telling.tells if from_here else ():
-            here = from_here.intersection(told)
+        from_here = {t for t in opened.keys() & text.ids if opened[t] > number}
+        for things in text.things if from_here else ():
+            here = from_here.intersection(things)
             if not here:
                 continue
-            looks, taken = list(map(look, told)), list(map(look, here))
-            for thing, like in zip(told, looks, strict=True):
-                if like in taken and not (use := uses[thing]).by_agent:
-                    use.taken = max(use.taken, taken.count(like) / (looks.count(like) - 1))
+            formats, taken = list(map(id_format, things)), list(map(id_format, here))
+            for thing, own in zip(things, formats, strict=True):
+                if own in taken and not (use := uses[thing]).by_agent:
+                    use.taken = max(use.taken, taken.count(own) / (formats.count(own) - 1))

@@ -36,9 +36,9 @@ from .summaries import (
     is_skipped,
     mark,
     placed,
-    read_again,
+    read_notes,
     voice,
-    written,
+    write_notes,
 )
 from .writer import chosen
 
@@ -132,7 +132,7 @@ class Digest(Configured):
         info = StructuredInfo.of(list(map(concealed, told))) if self.facts else StructuredInfo()
         read = without_facts if self.facts else str
         earlier = {
-            at: read_again(read(body), message.role)
+            at: read_notes(read(body), message.role)
             for at, message in enumerate(told)
             if (body := body_of(message)) is not None
         }
@@ -149,8 +149,8 @@ def noted(events: Events, tokens: int, count: Count, heading: str) -> str:
     candidates = Candidates(events, everything, lambda _: 1 / FIRST_GUESS, room=room)
 
     def text(chosen: Sequence[int]) -> str:
-        told = candidates.told(candidates.by_event(chosen))
-        return written(told, heading) if told else ""
+        entries = candidates.entries(candidates.by_event(chosen))
+        return write_notes(entries, heading) if entries else ""
 
     return text(candidates.choose(tokens, lambda some: count(text(some))))
 

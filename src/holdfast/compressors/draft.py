@@ -11,7 +11,7 @@ from holdfast.kernel.messages import Texts, ToolResult
 from holdfast.text.pieces import writer
 
 from .references import Place
-from .summaries import Placed, mark, written
+from .summaries import Placed, mark, write_notes
 from .tool_outputs import left_out
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ class Draft:
         """Tokens of the chosen pieces, in notes and in place."""
         notes, texts = self._written(chosen)
         meter, place = self.selection.meter, self.place
-        told = sum(map(meter.text, texts.values()))
+        tokens = sum(map(meter.text, texts.values()))
         if notes and place:
-            told += meter.text(mark(notes, place.role)) + place.tokens(meter)
-        return told
+            tokens += meter.text(mark(notes, place.role)) + place.tokens(meter)
+        return tokens
 
     def edits(self, chosen: Sequence[int], task: ShorterTask) -> Iterator[Edit]:
         """The edits, with these new texts of the ``task``."""
@@ -62,10 +62,10 @@ class Draft:
         if self.place is not None:
             # notes replace messages with the calls and results that belong to them
             candidates = self.selection.candidates
-            noted = {candidates.events[candidates.found[n].event].message for n in chosen}
-            units = (unit for unit in self.selection.transcript.units if not noted.isdisjoint(unit))
-            told = set(chain.from_iterable(units)).intersection(going)
-            for reason, some in ((TOLD, told), (LEFT_OUT, set(going) - told)):
+            told = {candidates.events[candidates.places[n].event].message for n in chosen}
+            units = (unit for unit in self.selection.transcript.units if not told.isdisjoint(unit))
+            noted = set(chain.from_iterable(units)).intersection(going)
+            for reason, some in ((TOLD, noted), (LEFT_OUT, set(going) - noted)):
                 if some:
                     yield Drop(tuple(sorted(some)), reason)
             if notes:
@@ -89,15 +89,16 @@ class Draft:
             return self._known[key]
         candidates, in_place = self.selection.candidates, self.selection.in_place
         found = candidates.by_event(chosen)
-        told = candidates.told(found, in_place)
+        entries = candidates.entries(found, in_place)
         texts = {number: self.ends.get(number, ASIDE) for number in sorted(in_place)}
         for number, pieces in found.items():
             if number in in_place:
-                reading = candidates.tellings[number].reading
+                reading = candidates.texts[number].reading
                 event, is_whole = candidates.events[number], len(pieces) == len(reading.pieces)
                 shown = event.content if is_whole else writer(reading)(pieces)
                 texts[number] = event.text.replace(event.content, shown, 1)
-        notes = written(told, self.selection.knobs.heading, self.tail) if told or self.tail else ""
+        heading = self.selection.knobs.heading
+        notes = write_notes(entries, heading, self.tail) if entries or self.tail else ""
         self._known[key] = notes, texts
         return notes, texts
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from holdfast.content import taken_apart
 from holdfast.selection import (
-    MOST,
+    VALUED_PER_TOKEN,
     Use,
     Valued,
     ordered,
@@ -28,7 +28,7 @@ from holdfast.stream import (
     Function,
     StreamEvent,
     failed_acts,
-    nobody_acts,
+    has_acts,
     outcomes_of,
 )
 from holdfast.text.acts import pieces_of_act, shared_parts
@@ -36,19 +36,19 @@ from holdfast.text.fit import Cost, Numbers, beginning, filled
 from holdfast.text.importance import alarm
 from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
-    Form,
     Piece,
     Reading,
-    Telling,
+    Template,
+    TextPieces,
     passages,
     places_in,
-    shape,
-    things,
+    shape_of,
+    things_in,
 )
 from holdfast.text.visible import as_shown
 
 from . import acts_done
-from .summaries import Told, in_context, lines_of, under_their_acts, with_gap
+from .summaries import NoteEntry, in_context, lines_of, outcomes_below_acts, with_gap
 
 # the pieces of events
 
@@ -65,18 +65,18 @@ class Shortlist(NamedTuple):
 _WHOLE = Shortlist()
 
 
-def telling_of(event: StreamEvent, limits: Shortlist = _WHOLE, own: int | None = None) -> Telling:
+def pieces_of(event: StreamEvent, limits: Shortlist = _WHOLE, own: int | None = None) -> TextPieces:
     """The pieces of the event; ``limits`` says which of a longer text are ranked.
 
     ``own`` is for an act if others have the same first line: see ``pieces_of_act``.
     """
     has_name = event.function == "act" or event.is_users_words
     name = event.by if has_name else ""
-    return _telling((event.function, name, event.content, limits, own))
+    return _pieces_of((event.function, name, event.content, limits, own))
 
 
 @Memo
-def _telling(key: tuple[Function, str, str, Shortlist, int | None]) -> Telling:
+def _pieces_of(key: tuple[Function, str, str, Shortlist, int | None]) -> TextPieces:
     function, name, text, limits, own = key
     is_act = function == "act"
     if is_act:
@@ -89,18 +89,18 @@ def _telling(key: tuple[Function, str, str, Shortlist, int | None]) -> Telling:
     numbers, pieces = shortlist(reading.pieces, *limits), reading.pieces
     if len(numbers) < len(pieces):
         pieces = tuple([pieces[number] for number in numbers])
-    named = tuple([things(piece.names) for piece in pieces])
-    return Telling(text, reading, numbers, pieces, named, is_act)
+    named = tuple([things_in(piece.unnumbered) for piece in pieces])
+    return TextPieces(text, reading, numbers, pieces, named, is_act)
 
 
-def uses_of(events: Events, tellings: Sequence[Telling]) -> dict[str, Use]:
+def uses_of(events: Events, texts: Sequence[TextPieces]) -> dict[str, Use]:
     """The use of each name over all events; distances are counted in events."""
     uses: dict[str, Use] = {}
-    for now, (event, telling) in enumerate(zip(events, tellings, strict=True)):
+    for now, (event, text) in enumerate(zip(events, texts, strict=True)):
         is_act = event.function == "act"
         is_agents = is_act or event.by == "assistant"
-        crowd = max(telling.crowd, 1)
-        for thing, pieces in telling.names.items():
+        crowd = max(text.crowd, 1)
+        for thing, pieces in text.counts.items():
             use = uses.get(thing)
             if use is None:
                 use = uses[thing] = Use(crowd, now)
@@ -113,10 +113,10 @@ def uses_of(events: Events, tellings: Sequence[Telling]) -> dict[str, Use]:
                 use.by_agent += 1
                 use.last_by_agent = now
                 use.acts += is_act
-        for thing in uses.keys() & telling.quoted:
+        for thing in uses.keys() & text.quoted:
             uses[thing].is_quoted = True
-    if not nobody_acts(events):
-        acts_done.note_what_is_next(events, tellings, uses)
+    if has_acts(events):
+        acts_done.note_taken_ids(events, texts, uses)
     return uses
 
 
@@ -169,8 +169,8 @@ _MOST_NAMES = 0.5
 _NEARLY_ALL = 0.8  # share of all candidates' tokens that makes them one text; 0.9 kept as much
 
 
-class PieceOfEvent(NamedTuple):
-    """A piece: the number of its event, and its own."""
+class PiecePlace(NamedTuple):
+    """Where a piece is: the number of its event, and its own number there."""
 
     event: int
     number: int
@@ -198,49 +198,51 @@ class Candidates:
         self.failed = failed_acts(events)
         self._returned = {event.act for event in events if event.act >= 0 and event.content.strip()}
         """The acts that returned something."""
-        self.tellings = _tellings(events, room * MOST, question)
-        is_talk = nobody_acts(events)
+        self.texts = _texts_of(events, room * VALUED_PER_TOKEN, question)
+        is_talk = not has_acts(events)
         nothing = acts_done.Repeats({}, {})
-        again, done_before = nothing if is_talk else acts_done.repeats(events, self.tellings)
-        superseded = again and acts_done.superseded(events, self.tellings, again)
+        again, done_before = nothing if is_talk else acts_done.repeats(events, self.texts)
+        superseded = again and acts_done.superseded(events, self.texts, again)
         self._again = {n: last for n, last in again.items() if n in among and n not in self.failed}
         """For each act that goes and is done again later, the newest that does the same."""
         numbers = sorted(set(among).difference(superseded))
-        rows = [self.tellings[number] for number in numbers]
+        rows = [self.texts[number] for number in numbers]
         tokens = [rate(events[number]) for number in numbers]
 
         # a candidate is an index into these lists
-        self.found = [PieceOfEvent(n, at) for n in numbers for at in self.tellings[n].numbers]
+        self.places = [PiecePlace(n, at) for n in numbers for at in self.texts[n].numbers]
         self.costs = [
             cost * each for each, row in zip(tokens, rows, strict=True) for cost in row.costs
         ]
-        self._forms: list[Form] = list(chain.from_iterable(row.forms for row in rows))
-        self._tells: list[tuple[str, ...]] = list(chain.from_iterable(row.tells for row in rows))
-        pieces, self._under = in_context(events, self.tellings, numbers)
+        self._templates: list[Template] = list(chain.from_iterable(row.templates for row in rows))
+        self._things: list[tuple[str, ...]] = list(chain.from_iterable(row.things for row in rows))
+        pieces, self._parents = in_context(events, self.texts, numbers)
 
-        uses = uses_of(events, self.tellings)
+        uses = uses_of(events, self.texts)
         self._put_repeats_under_newest(again, done_before)
-        self._put_under_later(uses)
+        self._put_later_above(uses)
         if not is_talk:
             self._put_under_questions()
         self._note_older_versions()
         self._bonus = self._worth_of_words(numbers, uses)
-        self._factors = [1.0] * len(self.found)
+        self._factors = [1.0] * len(self.places)
         shown = self._material_as_things() if is_talk else {}
         if not is_talk:
-            changes = acts_done.changes(events, self.tellings, uses)
-            turns = acts_done.turns(events, self.tellings, uses)
-            self._factors = [turns.get(piece, 1.0) for piece in self.found]
-            for place, piece in enumerate(self.found):
+            changes = acts_done.worth_of_changes(events, self.texts, uses)
+            factors = acts_done.listing_factors(events, self.texts, uses)
+            self._factors = [factors.get(place, 1.0) for place in self.places]
+            for place, piece in enumerate(self.places):
                 if not piece.number and piece.event not in again:
                     self._bonus[place] += changes.get(piece.event, 0.0)
         answers = self._answers(pieces, question, share)
         self._bonus = [said + asked for said, asked in zip(self._bonus, answers.bonus, strict=True)]
-        self._tells = [(*own, *more) for own, more in zip(self._tells, answers.tells, strict=True)]
+        self._things = [
+            (*own, *more) for own, more in zip(self._things, answers.things, strict=True)
+        ]
         for number in self._older:
-            self._tells[number], self._bonus[number] = (), 0.0
+            self._things[number], self._bonus[number] = (), 0.0
         self._worth = worth_of(uses, max(len(events), 1)) | shown | answers.worth
-        self._rest = self._best_first(range(len(self.found)), self._worth_left(among))
+        self._rest = self._best_first(range(len(self.places)), self._worth_left(among))
         self._ranked: list[int] = []
         self._lines: dict[tuple[int, ...], Sequence[str]] = {}
 
@@ -262,12 +264,12 @@ class Candidates:
         """Some of the candidates, the best first, if things have this ``worth``."""
         # only value for cost matters, so that a factor of the value may divide the cost
         found = ordered(
-            places_in(numbers, [self._under[n] for n in numbers]),
-            [self._tells[n] for n in numbers],
+            places_in(numbers, [self._parents[n] for n in numbers]),
+            [self._things[n] for n in numbers],
             [self.costs[n] / self._factors[n] for n in numbers],
             worth,
             again=table().again,
-            forms=[self._forms[n] for n in numbers],
+            templates=[self._templates[n] for n in numbers],
             bonus=[self._bonus[n] for n in numbers],
         )
         return map(numbers.__getitem__, found)
@@ -296,14 +298,14 @@ class Candidates:
             rest = [number for number in order if number not in known]
             chosen, taken = beginning(rest, self.costs, cost, room, room - spent, enough=1.0)
             is_full = len(chosen) < len(rest) and taken >= room * (1 - IDLE)
-            if is_full or len(order) == len(self.found):  # or there are no more
+            if is_full or len(order) == len(self.places):  # or there are no more
                 break
         following = rest[rest.index(chosen[-1]) + 1 :] if chosen else ()
         following = [number for number in following if number not in self._older]
         chosen = filled(chosen, taken, following, self.costs, cost, room, room * (1 - IDLE))
         known = {*firm, *chosen}  # where its context does not fit, a piece would mislead
-        found = [*firm, *(n for n in chosen if known.issuperset(with_context(self._under, n)))]
-        bare = self._headings.difference([self._under[number] for number in found])
+        found = [*firm, *(n for n in chosen if known.issuperset(with_context(self._parents, n)))]
+        bare = self._headings.difference([self._parents[number] for number in found])
         return [number for number in found if number not in bare]
 
     def opening(self, numbers: Iterable[int], most: float) -> list[int]:
@@ -312,8 +314,8 @@ class Candidates:
         Together they cost at most ``most`` tokens; empty if no piece is so short.
         """
         for number in numbers:
-            event = self.found[number].event
-            way = [n for n in with_context(self._under, number) if self.found[n].event == event]
+            event = self.places[number].event
+            way = [n for n in with_context(self._parents, number) if self.places[n].event == event]
             if number not in self._headings and sum(self.costs[n] for n in way) <= most:
                 return way
         return []
@@ -325,13 +327,13 @@ class Candidates:
     def by_event(self, chosen: Iterable[int]) -> dict[int, list[int]]:
         """The numbers of the chosen candidates within each event, all ascending."""
         found = defaultdict[int, list[int]](list)
-        for event, number in map(self.found.__getitem__, sorted(chosen)):
+        for event, number in map(self.places.__getitem__, sorted(chosen)):
             found[event].append(number)
         return found
 
-    def told(
+    def entries(
         self, chosen: Mapping[int, Sequence[int]], in_place: Collection[int] = ()
-    ) -> list[Told]:
+    ) -> list[NoteEntry]:
         """The chosen pieces as the notes show them, without events that stay ``in_place``."""
         events = self.events
         shown = {events[n].act for n in chain(chosen, in_place)}
@@ -344,17 +346,17 @@ class Candidates:
         for act in missing.intersection(lines):  # else it reads as if it had returned nothing
             lines[act] = [*lines[act][:-1], with_gap(lines[act][-1])]
         return [
-            Told(
+            NoteEntry(
                 events[n], lines[n], n in failed, times[n], n - 1 in lines and _is_answer(events, n)
             )
-            for n in under_their_acts(lines, events)
+            for n in outcomes_below_acts(lines, events)
         ]
 
     def _lines_of(self, event: int, chosen: Sequence[int]) -> Sequence[str]:
         """The lines on an event; kept, since most choices that are counted agree on the event."""
         choice = (event, *chosen)
         if choice not in self._lines:
-            self._lines[choice] = lines_of(self.tellings[event].reading.pieces, chosen)
+            self._lines[choice] = lines_of(self.texts[event].reading.pieces, chosen)
         return self._lines[choice]
 
     def _answers(self, pieces: Sequence[Piece], question: str, share: float) -> Valued:
@@ -364,30 +366,30 @@ class Candidates:
         answer, if the user asks about it.
         """
         sizes = defaultdict[int, float](float)
-        for candidate, cost in zip(self.found, self.costs, strict=True):
+        for candidate, cost in zip(self.places, self.costs, strict=True):
             sizes[candidate.event] += cost
         is_of_one = max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
         alone = is_of_one and any(newest.is_users_words for newest in self.events[-1:])
         weights = table()
         best = weights.asked if alone else share
         kinds = 1.0 if is_of_one else weights.among_others
-        return valued(pieces, self._under, question, best, kinds, alone=alone)
+        return valued(pieces, self._parents, question, best, kinds, alone=alone)
 
     def _worth_left(self, among: Collection[int]) -> dict[str, float]:
-        """The value of each thing, less for each event that stays whole and tells it."""
-        staying = (telling for n, telling in enumerate(self.tellings) if n not in among)
-        known = Counter(chain.from_iterable({*chain.from_iterable(t.tells)} for t in staying))
+        """The value of each thing, less for each event that stays whole and has it."""
+        staying = (text for n, text in enumerate(self.texts) if n not in among)
+        known = Counter(chain.from_iterable({*chain.from_iterable(t.things)} for t in staying))
         again = table().again
         return self._worth | {name: self._worth[name] * again**n for name, n in known.items()}
 
     def _note_older_versions(self) -> None:
         """Note the candidates of which there is a later version, which are worth nothing."""
-        older = rewritten(self.events, self.tellings)
-        above = {number for number in self._under if number >= 0}
-        self._older = {number for number, piece in enumerate(self.found) if piece in older}
-        self._repeated = {n for n in self._older - above if older[self.found[n]]}
+        older = older_versions(self.events, self.texts)
+        above = {number for number in self._parents if number >= 0}
+        self._older = {number for number, piece in enumerate(self.places) if piece in older}
+        self._repeated = {n for n in self._older - above if older[self.places[n]]}
         """Those whose words the later version has."""
-        self._headings = {n for n in above if n in self._older or not self._tells[n]}
+        self._headings = {n for n in above if n in self._older or not self._things[n]}
         """Those that give others their context, and say nothing themselves."""
 
     def _put_repeats_under_newest(
@@ -400,45 +402,45 @@ class Candidates:
         would say that nothing was done.
         """
         outcomes, places = outcomes_of(self.events), defaultdict[int, list[int]](list)
-        for place, piece in enumerate(self.found):
+        for place, piece in enumerate(self.places):
             places[piece.event].append(place)
         for act, newest in again.items():
             now = places.get(outcomes.get(newest, -1))
             if now and act in places:
-                known = self.tellings[outcomes.get(act, act)].names
-                fresh = [(len({*self._tells[place]}.difference(known)), place) for place in now]
-                self._under[places[act][0]] = max(fresh)[1]
-                self._tells[places[act][0]] = ()  # the newest act tells it
+                known = self.texts[outcomes.get(act, act)].counts
+                fresh = [(len({*self._things[place]}.difference(known)), place) for place in now]
+                self._parents[places[act][0]] = max(fresh)[1]
+                self._things[places[act][0]] = ()  # the newest act tells it
         for act, done in done_before.items():
             if act in places and done in places:
-                self._under[places[act][0]] = places[done][0]
+                self._parents[places[act][0]] = places[done][0]
 
-    def _put_under_later(self, uses: Mapping[str, Use]) -> None:
+    def _put_later_above(self, uses: Mapping[str, Use]) -> None:
         """Make what a user said later about the same thing the context of what was said before.
 
         It may revise it. Both name a thing that no other event names, or an id or a number that no
         other statement of the user names: an assistant may repeat these.
         """
         events = self.events
-        both = zip(events, self.tellings, strict=True)
+        both = zip(events, self.texts, strict=True)
         users = Counter(chain.from_iterable(t.ids for event, t in both if event.is_users_words))
-        places = [n for n, piece in enumerate(self.found) if events[piece.event].is_users_words]
-        newest = {thing: place for place in places for thing in self._tells[place]}
+        places = [n for n, piece in enumerate(self.places) if events[piece.event].is_users_words]
+        newest = {thing: place for place in places for thing in self._things[place]}
         twice = {each for each in newest if 2 in (uses[each].events, users.get(each))}
         for place in places:
-            now = self.found[place].event
-            others = [newest[each] for each in self._tells[place] if each in twice]
-            later = [other for other in others if self.found[other].event > now]
+            now = self.places[place].event
+            others = [newest[each] for each in self._things[place] if each in twice]
+            later = [other for other in others if self.places[other].event > now]
             if later:
-                self._under[place] = max(later, key=lambda other: (later.count(other), other))
+                self._parents[place] = max(later, key=lambda other: (later.count(other), other))
 
     def _put_under_questions(self) -> None:
         """Make the end of a question the context of a short answer: alone, a yes means nothing."""
-        last = {piece.event: place for place, piece in enumerate(self.found)}
-        for place, piece in enumerate(self.found):
+        last = {piece.event: place for place, piece in enumerate(self.places)}
+        for place, piece in enumerate(self.places):
             asked = last.get(piece.event - 1, -1)
-            if asked >= 0 > self._under[asked] and _is_answer(self.events, piece.event):
-                self._under[asked], self._under[place] = self._under[place], asked
+            if asked >= 0 > self._parents[asked] and _is_answer(self.events, piece.event):
+                self._parents[asked], self._parents[place] = self._parents[place], asked
 
     def _worth_of_words(self, numbers: Iterable[int], uses: Mapping[str, Use]) -> list[float]:
         """The value of each piece by its speaker, times the mean rarity of the things in it.
@@ -451,37 +453,39 @@ class Candidates:
         word. A long part of an agent's line has no more than a whole line, which kept more of
         recorded runs.
         """
-        weights, is_talk = table(), nobody_acts(self.events)
+        weights, is_talk = table(), not has_acts(self.events)
         seldom = {} if is_talk else _factors_of_speakers(self.events)
         rarity = _rarity(uses, _PLAIN if is_talk else 1.0).get
-        typed = _places_in_message(self.events, self.tellings)
-        users = (self.tellings[n] for n, event in enumerate(self.events) if event.is_users_words)
-        alike = Counter(chain.from_iterable(telling.forms for telling in users))
+        typed = _places_in_message(self.events, self.texts)
+        users = (self.texts[n] for n, event in enumerate(self.events) if event.is_users_words)
+        alike = Counter(chain.from_iterable(text.templates for text in users))
         said = list[float]()
         for number in numbers:
-            event, telling = self.events[number], self.tellings[number]
+            event, text = self.events[number], self.texts[number]
             # if earlier notes gave it value again, it would outlive what is new: .74 of runs handed
             # back would stay instead of .88
-            is_shown = is_talk and event.function == "material" and not event.retold
+            is_shown = is_talk and event.function == "material" and not event.from_notes
             by = f"{event.by} words" if event.function == "words" else event.function
             by = f"{UNCLEAR} words" if is_shown else by
             worth = weights.said.get(by, 0.0) * seldom.get(by, 1.0)
             if not worth:
-                said += _trouble(event, telling)
+                said += _trouble(event, text)
                 continue
             is_users, where = event.is_users_words, typed.get(number)
             is_passed_on = where is not None and where.last >= weights.typed
-            rows = zip(telling.numbers, telling.tells, telling.forms, telling.shares, strict=True)
-            for at, told, looks, share in rows:
-                rare = fsum(map(rarity, told, repeat(0.0))) / max(1, len(told))
+            rows = zip(
+                text.numbers, text.things, text.templates, text.relative_lengths, strict=True
+            )
+            for at, things, template, share in rows:
+                rare = fsum(map(rarity, things, repeat(0.0))) / max(1, len(things))
                 if is_users and not is_talk:
-                    rare = max(rare, _USERS / alike[looks])
+                    rare = max(rare, _USERS / alike[template])
                 if where and is_passed_on and not where.is_at_end(at):
                     rare *= weights.typed / where.last
-                length = len(telling.reading.pieces[at].text) / _USUAL
+                length = len(text.reading.pieces[at].text) / _USUAL
                 if is_shown:
-                    rare += alarm(telling.reading.pieces[at].text)
-                    rare *= min(1.0, weights.typed / len(telling.reading.pieces))
+                    rare += alarm(text.reading.pieces[at].text)
+                    rare *= min(1.0, weights.typed / len(text.reading.pieces))
                 if is_talk and not is_passed_on:
                     rare *= length * _TALK[is_users]
                 else:
@@ -496,22 +500,22 @@ class Candidates:
         and a table is many rows that say the same.
         """
         worth: dict[str, float] = {}
-        for place, piece in enumerate(self.found):
+        for place, piece in enumerate(self.places):
             if self.events[piece.event].function == "material" and self._bonus[place]:
                 thing = f"piece {place}"
                 worth[thing], self._bonus[place] = self._bonus[place], 0.0
-                self._tells[place] = (*self._tells[place], thing)
+                self._things[place] = (*self._things[place], thing)
         return worth
 
 
-def _trouble(event: StreamEvent, telling: Telling) -> list[float]:
+def _trouble(event: StreamEvent, text: TextPieces) -> list[float]:
     """The value of each piece of an outcome that reports trouble, which these pieces share.
 
     Where trouble is the rule, as in code that handles errors, a piece that names it says little.
     """
-    if event.function != "outcome" or event.retold:
-        return [0.0] * len(telling.pieces)
-    bad = [0.0 if piece.labels else alarm(piece.text) for piece in telling.pieces]
+    if event.function != "outcome" or event.from_notes:
+        return [0.0] * len(text.pieces)
+    bad = [0.0 if piece.labels else alarm(piece.text) for piece in text.pieces]
     share = table().trouble / (sum(map(bool, bad)) or 1)
     return [share * each for each in bad]
 
@@ -534,17 +538,17 @@ class _PlaceInMessage(NamedTuple):
         return min(place, self.last - place) < _ENDS
 
 
-def _places_in_message(events: Events, tellings: Sequence[Telling]) -> dict[int, _PlaceInMessage]:
+def _places_in_message(events: Events, texts: Sequence[TextPieces]) -> dict[int, _PlaceInMessage]:
     """The places of what users said, by the number of the event."""
     pieces, before = Counter[tuple[int, int]](), dict[int, int]()
     # each entry of earlier notes was a message
     message = [
-        (event.message, number if event.retold else -1) for number, event in enumerate(events)
+        (event.message, number if event.from_notes else -1) for number, event in enumerate(events)
     ]
     for number, event in enumerate(events):
         if event.is_users_words:
             before[number] = pieces[message[number]]
-            pieces[message[number]] += len(tellings[number].reading.pieces)
+            pieces[message[number]] += len(texts[number].reading.pieces)
     return {
         number: _PlaceInMessage(first, pieces[message[number]] - 1)
         for number, first in before.items()
@@ -564,7 +568,7 @@ def _factors_of_speakers(events: Events) -> dict[str, float]:
 def _rarity(uses: Mapping[str, Use], plain: float) -> dict[str, float]:
     """The rarity of each thing, that of words times ``plain``."""
     return {
-        thing: (plain if shape(thing) == "word" else 1.0) / use.events
+        thing: (plain if shape_of(thing) == "word" else 1.0) / use.events
         for thing, use in uses.items()
     }
 
@@ -577,7 +581,7 @@ def _is_answer(events: Events, number: int) -> bool:
     return number > 0 and answer.is_users_words and len(answer.text) <= _ANSWER and is_question
 
 
-def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent, bool]:
+def older_versions(events: Events, texts: Sequence[TextPieces]) -> dict[PiecePlace, bool]:
     """The pieces that a later version of their text repeats (True) or replaces (False).
 
     The version is by the same speaker, and has most of what stands between the first and the last
@@ -585,11 +589,11 @@ def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent,
     frame that is the same around every output is not enough. Pieces outside are not among them:
     the version may only show another part, as of a file.
     """
-    older: dict[PieceOfEvent, bool] = {}
+    older: dict[PiecePlace, bool] = {}
     spoken = defaultdict[tuple[str, str, str], dict[str, int]](dict)
-    for number, (event, telling) in reversed([*enumerate(zip(events, tellings, strict=True))]):
+    for number, (event, text) in reversed([*enumerate(zip(events, texts, strict=True))]):
         newer = spoken[event.function, event.by, event.speaker]
-        lines = telling.all_lines
+        lines = text.all_lines
         shared = defaultdict[int, int](int)
         for line in newer.keys() & lines:
             shared[newer[line]] += len(line)
@@ -597,40 +601,40 @@ def rewritten(events: Events, tellings: Sequence[Telling]) -> dict[PieceOfEvent,
         # empty lines say nothing, and a yes is told with its own question
         if not any(shared.values()) or _is_answer(events, number):
             continue
-        version = tellings[max(shared, key=lambda n: (shared[n], n))]
+        version = texts[max(shared, key=lambda n: (shared[n], n))]
         there = version.all_lines
-        sizes = [sum(map(len, mine)) for mine in telling.lines]
-        same = [sum(len(line) for line in mine if line in there) for mine in telling.lines]
+        sizes = [sum(map(len, mine)) for mine in text.lines]
+        same = [sum(len(line) for line in mine if line in there) for mine in text.lines]
         first, *_, last = 2 * [place for place, size in enumerate(same) if size]
         if sum(same) < _MOST_LINES * sum(sizes[first : last + 1]):
             continue
         for place in range(first, last + 1):
-            told = telling.tells[place]
+            things = text.things[place]
             is_repeated = same[place] == sizes[place]
-            named = sum(name in version.names for name in told)
-            if is_repeated or named >= _MOST_NAMES * len(told):
-                older[PieceOfEvent(number, telling.numbers[place])] = is_repeated
+            named = sum(thing in version.counts for thing in things)
+            if is_repeated or named >= _MOST_NAMES * len(things):
+                older[PiecePlace(number, text.numbers[place])] = is_repeated
     return older
 
 
-def _tellings(events: Events, most: float, question: str) -> list[Telling]:
+def _texts_of(events: Events, most: float, question: str) -> list[TextPieces]:
     """The pieces of each event; of a text of more than ``most`` characters, only a shortlist."""
-    short = {n: telling_of(event) for n, event in enumerate(events) if len(event.text) <= most}
-    names = [each.names for each in short.values()] if len(short) < len(events) else []
+    short = {n: pieces_of(event) for n, event in enumerate(events) if len(event.text) <= most}
+    names = [each.counts for each in short.values()] if len(short) < len(events) else []
     limits = Shortlist(most, question, frozenset[str]().union(*names))
-    told = [short.get(n) or telling_of(event, limits) for n, event in enumerate(events)]
+    texts = [short.get(n) or pieces_of(event, limits) for n, event in enumerate(events)]
     acts = {event[:3]: n for n, event in enumerate(events) if event.function == "act"}
     alike = defaultdict[tuple[str, Sequence[Piece]], list[int]](list)
     for (_, by, _), number in acts.items():
-        alike[by, told[number].reading.pieces[:1]].append(number)
+        alike[by, texts[number].reading.pieces[:1]].append(number)
     shared = {
-        line: shared_parts([told[n].reading.pieces for n in group])
+        line: shared_parts([texts[n].reading.pieces for n in group])
         for line, group in alike.items()
         if len(group) > 1
     }
     for number, event in enumerate(events):
-        line = event.by, told[number].reading.pieces[:1]
+        line = event.by, texts[number].reading.pieces[:1]
         if event.function == "act" and line in shared:
             own = shared[line]
-            told[number] = telling_of(event, _WHOLE if number in short else limits, own)
-    return told
+            texts[number] = pieces_of(event, _WHOLE if number in short else limits, own)
+    return texts

@@ -41,8 +41,8 @@ def referenced(kind: ContentKind, text: str, room: Room, key: str, tool: str = "
     while inside > 0:  # with less room each time, since the reference's length is known afterwards
         shrunk = kind.shrink(text, replace(room, tokens=inside))
         omitted = "" if shrunk.omitted in shrunk.text else shrunk.omitted
-        told = note(kind.name, tokens, key, omitted=omitted, tool=tool)
-        named = f"{shrunk.text}\n{told}" if shrunk.text.strip() else told
+        line = note(kind.name, tokens, key, omitted=omitted, tool=tool)
+        named = f"{shrunk.text}\n{line}" if shrunk.text.strip() else line
         over = room.count(named) - room.tokens
         if over <= 0:
             return replace(shrunk, text=named, lossless=False)
@@ -103,8 +103,8 @@ def save_messages(
     while len(pieces := packed(sizes, size)) * line > max(most, line):
         size *= 2
     for piece in pieces:
-        told = (messages[n] for n in piece)
-        said = [f"{each.role}: {text}" for each in told for _, text in each.said if text]
+        some = (messages[n] for n in piece)
+        said = [f"{each.role}: {text}" for each in some for _, text in each.said if text]
         key = yield from store.save("\n\n".join(said), HISTORY)
         first, last = going[piece[0]] + 1, going[piece[-1]] + 1
         which = f"messages {first:,} to {last:,}" if first < last else f"message {first:,}"

@@ -18,7 +18,7 @@ from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
 from holdfast.selection import table, typed_of, until, within
-from holdfast.stream import StreamEvent, events_of, nobody_acts
+from holdfast.stream import StreamEvent, events_of, has_acts
 from holdfast.text.fit import FIRST_GUESS, filled, head_tail, water_level
 
 from .draft import ASIDE, IN_PART, Draft, ShorterTask
@@ -30,7 +30,7 @@ from .summaries import (
     body_of,
     concealed,
     placed,
-    read_again,
+    read_notes,
 )
 from .tool_outputs import cut_words, without_loss
 
@@ -70,7 +70,7 @@ class Select(Configured):
         if not is_talk and (edits := without_loss(transcript, allowance)):
             return Plan(edits, reason="lossless")
         view = Selection(self, transcript, allowance)
-        if not (view.candidates.found or view.shorter_task):
+        if not (view.candidates.places or view.shorter_task):
             return Plan.skip("nothing_old", "there is nothing to shorten")
         if not allowance.stored:
             return view.plan()
@@ -129,7 +129,7 @@ class Stays:
         if allowance.redacts:
             said = tuple(map(concealed, said))
         self._notes = {
-            i: read_again(body, message.role)
+            i: read_notes(body, message.role)
             for i, message in enumerate(said)
             if (body := body_of(message)) is not None
         }
@@ -214,7 +214,7 @@ class Stays:
         if at in self._answered or at == self._cut_task:
             return False
         longest = self._longest_newest if at in self.transcript.newest else self.longest
-        return self._may_be_told_in_part(event) and self.length(event) > longest
+        return self._may_be_shown_in_part(event) and self.length(event) > longest
 
     @cached_property
     def _cut_task(self) -> int | None:
@@ -228,7 +228,7 @@ class Stays:
         media = part.media if isinstance(part, ToolResult) else ()
         return self.meter.text(event.text) + sum(map(self.meter.media, media))
 
-    def due_to(self, event: StreamEvent) -> float:
+    def guaranteed_tokens(self, event: StreamEvent) -> float:
         """The tokens that a shortened output of the newest exchange has at least, if they fit."""
         shown = min(self.meter.text(event.text) * _SHOWN, self.room * _NEAR)
         return max(self._longest_newest, shown)
@@ -306,7 +306,7 @@ class Stays:
     @cached_property
     def _newest_outputs(self) -> list[int]:
         """The tokens of each output of the newest exchange, and of what else may be shortened."""
-        return list(map(self.length, filter(self._may_be_told_in_part, self._newest)))
+        return list(map(self.length, filter(self._may_be_shown_in_part, self._newest)))
 
     def _staying(self) -> set[int]:
         """The positions that stay in place: those in any room, and the newest exchanges.
@@ -368,12 +368,12 @@ class Stays:
         size = self.sizes[i]
         if size <= self.longest:
             return size
-        told = filter(self._may_be_told_in_part, self._by_message[i])
-        return size - sum(max(0, self.length(event) - self.longest) for event in told)
+        shortened = filter(self._may_be_shown_in_part, self._by_message[i])
+        return size - sum(max(0, self.length(event) - self.longest) for event in shortened)
 
-    def _may_be_told_in_part(self, event: StreamEvent) -> bool:
+    def _may_be_shown_in_part(self, event: StreamEvent) -> bool:
         i = event.message
-        if event.retold or i in self.firm or i in self.transcript.pinned:
+        if event.from_notes or i in self.firm or i in self.transcript.pinned:
             return False
         if event.function in ("instruction", "act"):
             return False
@@ -416,7 +416,7 @@ class Selection(Stays):
         gone = {number for number, event in enumerate(events) if event.message in going}
         shorter = self.may_be_shortened
         self.in_place = frozenset(n for n, e in enumerate(events) if n not in gone and shorter(e))
-        question, share, is_talk = allowance.query, table().asked, nobody_acts(events)
+        question, share, is_talk = allowance.query, table().asked, not has_acts(events)
         if question is None:
             question, share = transcript.question, table().implied
             question = typed_of(question) if is_talk else question
@@ -439,7 +439,7 @@ class Selection(Stays):
         spent = draft.tokens(chosen)
         if room - spent > room * IDLE:  # what no note fits may show more of what stays
             candidates, known = self.candidates, set(chosen)
-            shown = enumerate(candidates.found)
+            shown = enumerate(candidates.places)
             rest = [n for n, each in shown if each.event in self.in_place and n not in known]
             best = candidates.best_of(rest, room)
             chosen = filled(chosen, spent, best, candidates.costs, draft.tokens, room, room)
@@ -469,24 +469,24 @@ class Selection(Stays):
             share = max(left // (len(self._best) - place), _LEAST_SHOWN)
             if event is None:
                 opening = [n for n in mine if costs[n] <= share][:1]
-                due: float = self._due_to_words
+                guaranteed: float = self._guaranteed_words
             else:  # in place, where a heading alone would say nothing
-                due = self.due_to(events[event])
                 opening = self.candidates.opening(mine, share)
+                guaranteed = self.guaranteed_tokens(events[event])
             cost = draft.tokens(opening) - empty
             if opening and cost <= min(share, left):
                 left -= cost
                 best = dict.fromkeys([*opening, *mine])
                 # a user's words go beyond their room rather than to be told with a gap
-                floor = [*(until if event is None else within)(due, best, costs)]
+                floor = [*(until if event is None else within)(guaranteed, best, costs)]
                 openings += floor if event is None else opening
                 floors.append(floor)
             elif event is not None and (place == 0 or share <= left):
                 shown = events[event].text
                 ends[event] = head_tail(shown, share + count(ASIDE), count).rstrip()
                 left -= count(ends[event]) - count(ASIDE)
-        turns = zip_longest(*floors)  # else a large newest output takes all
-        others = [number for turn in turns for number in turn if number is not None]
+        rounds = zip_longest(*floors)  # else a large newest output takes all
+        others = [number for each in rounds for number in each if number is not None]
         return list(dict.fromkeys([*openings, *others])), ends
 
     @cached_property
@@ -497,24 +497,24 @@ class Selection(Stays):
         in full although older messages tell it too: the newest state is worth more than an older
         one.
         """
-        found, events = self.candidates.found, self.events
+        places, events = self.candidates.places, self.events
         # references come later, and only make the room smaller
         room = self.allowance.target - self._fixed(self.shorter_task)
         order = self.candidates.order(max(room * NEARER, _LEAST_RANKED))
-        ranked = dict.fromkeys([*order, *range(len(found))])
+        ranked = dict.fromkeys([*order, *range(len(places))])
         by_event = defaultdict[int, list[int]](list)
         for number in ranked:
-            by_event[found[number].event].append(number)
+            by_event[places[number].event].append(number)
         now = {*self.transcript.newest, *self.before_users_newest}
         floors: list[tuple[int | None, Sequence[int]]] = []
         for event in sorted((n for n in self.in_place if events[n].message in now), reverse=True):
             mine = self.candidates.current(by_event[event])
-            first = self.candidates.best_of(sorted(mine), self.due_to(events[event]))
+            first = self.candidates.best_of(sorted(mine), self.guaranteed_tokens(events[event]))
             floors.append((event, list(dict.fromkeys([*first, *mine]))))
-        told = [n for n in ranked if found[n].event not in self.in_place]
+        noted = [n for n in ranked if places[n].event not in self.in_place]
         said = self._first_words
-        first = sorted(n for n in told if found[n].event in said)
-        floors.append((None, list(dict.fromkeys([*first, *told]))))
+        first = sorted(n for n in noted if places[n].event in said)
+        floors.append((None, list(dict.fromkeys([*first, *noted]))))
         return floors
 
     @cached_property
@@ -526,14 +526,14 @@ class Selection(Stays):
         said = [n for n, event in enumerate(self.events) if event.is_users_words]
         going, newest = set(self.going), self.events[said[-1]] if said else None
         first = {n for n in said if self.events[n].message == self.asked_first}
-        if newest and newest.retold:
+        if newest and newest.from_notes:
             first.add(said[-1])  # all that earlier notes tell is of one message
         elif newest:
             first.update(n for n in said if self.events[n].message == newest.message)
         return frozenset(n for n in first if self.events[n].message in going)
 
     @cached_property
-    def _due_to_words(self) -> int:
+    def _guaranteed_words(self) -> int:
         """The tokens that notes tell of these words."""
         room, said = max(0, self.room), self._first_words
         is_task = any(self.events[n].message == self.asked_first for n in said)

@@ -11,7 +11,7 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count
 from holdfast.text.visible import fault_line
 
-from .summaries import body_of, concealed, mark, read_again
+from .summaries import body_of, concealed, mark, read_notes
 from .writer import (
     Detail,
     accepted,
@@ -90,7 +90,7 @@ def _shorter(summary: Message, room: int, count: Count) -> Asking[str]:
 def _details(body: str, role: Role) -> list[Detail]:
     """The details of a summary, each as notes tell it: who said it, and which act failed."""
     found: list[Detail] = []
-    for event in read_again(body, role):
+    for event in read_notes(body, role):
         by: Role = "tool" if event.function == "outcome" else "assistant"
         said, label = event.text, event.by
         if event.function == "notes" or event.is_users_words:

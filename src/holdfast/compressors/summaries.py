@@ -32,7 +32,7 @@ from holdfast.redact import masked_parts, redacted_text
 from holdfast.stream import UNCLEAR, Events, Function, StreamEvent
 from holdfast.text.importance import alarm
 from holdfast.text.keyed import decimal, digest, is_known
-from holdfast.text.pieces import GAP, Piece, Telling, heading_of
+from holdfast.text.pieces import GAP, Piece, TextPieces, heading_of
 
 T = TypeVar("T")
 
@@ -196,7 +196,7 @@ _LINE = re.compile(
 _AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
 
 
-class Told(NamedTuple):
+class NoteEntry(NamedTuple):
     """An event, and the lines on it in the notes."""
 
     event: StreamEvent
@@ -209,11 +209,11 @@ class Told(NamedTuple):
     """Whether it is a user's answer to the question before it, which the notes tell too."""
 
 
-def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str:
+def write_notes(entries: Sequence[NoteEntry], heading: str, tail: Sequence[str] = ()) -> str:
     """The text of the notes; without a heading it is a bare list in order of time."""
     said: list[str] = []
     done: list[str] = []
-    for each in told:
+    for each in entries:
         users = f"- {ANSWERED}: " if each.answers else "- "
         label = _label(each, users if heading else "- user: ")
         name = f"{each.event.speaker}: " if each.event.speaker else ""
@@ -232,7 +232,7 @@ def written(told: Sequence[Told], heading: str, tail: Sequence[str] = ()) -> str
     return "\n".join([*said, *done, *tail])
 
 
-def read_again(body: str, role: str) -> list[StreamEvent]:
+def read_notes(body: str, role: str) -> list[StreamEvent]:
     """The events of notes that are handed back, as if of message 0; a summary is one event.
 
     What users said is read as their words again, unless the notes are an assistant's message, whose
@@ -242,10 +242,10 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
     user = "assistant" if role == "assistant" else "user"
     found: list[StreamEvent] = []
     section, last_act = "", -1
-    told = body.split("\n")
-    while told and told[-1].startswith(REFERENCE):
-        told.pop()
-    _, *parts = _LINE.split("\n".join(told))
+    lines = body.split("\n")
+    while lines and lines[-1].startswith(REFERENCE):
+        lines.pop()
+    _, *parts = _LINE.split("\n".join(lines))
     for title, returned, failed, times, speaker, lines in zip(*[iter(parts)] * 6, strict=True):
         section = title or section
         if title or not section:
@@ -266,13 +266,13 @@ def read_again(body: str, role: str) -> list[StreamEvent]:
             name, space, arguments = text.partition(" ")
             by, text = space and name, arguments or name
         fails = bool(failed) and section == DONE
-        event = StreamEvent(function, by, text, 0, 0, act, fails, retold=True)
+        event = StreamEvent(function, by, text, 0, 0, act, fails, from_notes=True)
         found.append(event._replace(times=int(times or 1)))
-    return found or [StreamEvent("notes", role, body, 0, 0, retold=True)]
+    return found or [StreamEvent("notes", role, body, 0, 0, from_notes=True)]
 
 
 def in_context(
-    events: Events, tellings: Sequence[Telling], among: Iterable[int]
+    events: Events, texts: Sequence[TextPieces], among: Iterable[int]
 ) -> tuple[list[Piece], list[int]]:
     """The pieces of some events that may be chosen, and for each the place of its context, or -1.
 
@@ -280,24 +280,24 @@ def in_context(
     under the reason of the failure: its last piece with the worst sign of trouble.
     """
     found: list[Piece] = []
-    under: list[int] = []
+    parents: list[int] = []
     heads: dict[int, int] = {}
     for number in among:
-        telling, base = tellings[number], len(found)
-        if telling.numbers:  # a call without a name and arguments has no piece
+        text, base = texts[number], len(found)
+        if text.numbers:  # a call without a name and arguments has no piece
             heads[number] = base
         act = heads.get(events[number].act, -1)
-        found += telling.pieces
-        under += [base + above if above >= 0 else act for above in telling.under]
-        if events[number].failed and telling.numbers:
+        found += text.pieces
+        parents += [base + above if above >= 0 else act for above in text.parents]
+        if events[number].failed and text.numbers:
             _, reason = max((alarm(piece.text), at) for at, piece in enumerate(found[base:], base))
-            if under[reason] == act:
-                under[base:] = [reason if above == act else above for above in under[base:]]
-                under[reason] = act
-    return found, under
+            if parents[reason] == act:
+                parents[base:] = [reason if above == act else above for above in parents[base:]]
+                parents[reason] = act
+    return found, parents
 
 
-def under_their_acts(numbers: Collection[int], events: Events) -> list[int]:
+def outcomes_below_acts(numbers: Collection[int], events: Events) -> list[int]:
     """The numbers of events in their order, but each outcome's after its act's, if that is there.
 
     Calls may be made together, and then their outcomes come after the last of them.
@@ -334,17 +334,17 @@ def with_gap(line: str) -> str:
     return line if line.endswith(GAP) else f"{line} {GAP}"
 
 
-def _label(told: Told, users: str) -> str:
-    event = told.event
+def _label(entry: NoteEntry, users: str) -> str:
+    event = entry.event
     if event.function == "notes":
         return ""
     if event.function == "outcome" or event.by == UNCLEAR:
         return "> failed: " if event.failed else "> "
     if event.function in ("words", "material"):
         return users if event.is_users_words else f"- {event.by}: "
-    if told.failed:
+    if entry.failed:
         return "- failed: "
-    return f"- ×{told.times} " if told.times > 1 else "- "
+    return f"- ×{entry.times} " if entry.times > 1 else "- "
 
 
 # where a summary stands
@@ -372,13 +372,13 @@ class Placed(NamedTuple):
 
     def inserts(self, text: str, reason: str, covers: tuple[int, int]) -> tuple[Insert, ...]:
         """The edits that insert the text."""
-        told = Insert(self.at, self.role, text, reason, covers=covers)
-        return self.beside(told, Insert(self.at, "assistant", SKIPPED, reason))
+        notes = Insert(self.at, self.role, text, reason, covers=covers)
+        return self.beside(notes, Insert(self.at, "assistant", SKIPPED, reason))
 
-    def beside(self, told: T, skipped: T) -> tuple[T, ...]:
+    def beside(self, notes: T, skipped: T) -> tuple[T, ...]:
         """The digest, and what is inserted beside it, in their order."""
-        pair = (skipped, told) if self.in_turn == "before" else (told, skipped)
-        return pair if self.in_turn else (told,)
+        pair = (skipped, notes) if self.in_turn == "before" else (notes, skipped)
+        return pair if self.in_turn else (notes,)
 
 
 def placed(transcript: Transcript, going: Sequence[int], role: Role) -> Placed | None:
@@ -486,9 +486,9 @@ class WorkingStore:
     trouble: str = ""
     """The problem, as text; empty without one."""
 
-    def detail(self, *told: str) -> str:
-        """What is told of a plan, and after it the problem."""
-        return "; ".join(filter(None, (*told, self.trouble)))
+    def detail(self, *reasons: str) -> str:
+        """The reasons of a plan, and after them the problem."""
+        return "; ".join(filter(None, (*reasons, self.trouble)))
 
     def save(
         self,

@@ -6,7 +6,7 @@ from holdfast.text.opaque import LEAST, media_type
 from holdfast.text.pieces import Piece, Reading
 from holdfast.text.words import READ
 
-from .lossy import MOST, LossyKind, sampled
+from .lossy import LEAST_SHARE, LossyKind, sampled
 
 # colour codes start with \x1b
 _STRANGE = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
@@ -44,7 +44,7 @@ class Binary(LossyKind):
         escaped = 4 * len(_ESCAPED.findall(sample)) if "\\x" in sample else 0
         strange = len(_STRANGE.findall(sample))
         share = max(strange / _STRANGE_SHARE, escaped / _ESCAPED_SHARE) / max(1, len(sample))
-        return min(1.0, MOST * share)
+        return min(1.0, LEAST_SHARE * share)
 
     def read(self, text: str) -> Reading:
         """``[binary: image/png, 48,213 bytes]``, and below it the parts with words in them."""
@@ -56,8 +56,8 @@ class Binary(LossyKind):
             if sum(map(len, _WORD.findall(part))) >= _WORDY_SHARE * len(part)
             and not _ESCAPED.search(part)
         )
-        heading = [Piece("readable parts:", 0, under=0)] if parts else []
-        return Reading([notice, *heading, *(Piece(part, 0, under=1) for part in parts)], 0, "")
+        heading = [Piece("readable parts:", 0, parent=0)] if parts else []
+        return Reading([notice, *heading, *(Piece(part, 0, parent=1) for part in parts)], 0, "")
 
 
 def _described(text: str) -> str:

@@ -93,11 +93,11 @@ class Diff(LossyKind):
             lines = list(members)
             told = passages("\n".join([line for _, (_, line) in lines]), alone=True).pieces
             for number in waiting if part is _Part.CHANGE else ():
-                pieces[number] = pieces[number]._replace(under=len(pieces))
+                pieces[number] = pieces[number]._replace(parent=len(pieces))
             is_first = part is _Part.CONTEXT and above[_Part.CHANGE] < 0
             waiting = list(range(len(pieces), len(pieces) + len(told))) if is_first else []
-            under = above[part - 1] if part > _Part.FILE else -1
-            pieces += [piece._replace(at=lines[0][0] + piece.at, under=under) for piece in told]
+            parent = above[part - 1] if part > _Part.FILE else -1
+            pieces += [piece._replace(at=lines[0][0] + piece.at, parent=parent) for piece in told]
             above[part:] = [len(pieces) - 1, *[-1] * (_Part.CONTEXT - part)]
         return Reading(pieces, len(typed))
 

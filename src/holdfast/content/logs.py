@@ -543,14 +543,14 @@ def _add_kinds(pieces: list[Piece], layout: Layout, events: Sequence[KindSummary
                 component = next(islice(_FIELD.finditer(layout.lines[row]), place, None)).group()
             components[_PROCESS.sub("", component)] += 1
         shown = _joint_form([name for name, _ in components.most_common()])
-        under, lead = 0, f"{shown} " if shown else ""
+        parent, lead = 0, f"{shown} " if shown else ""
         if shown and len(tagged) > 1:
-            under, lead = len(pieces), " "
-            pieces.append(Piece(shown, 0, 0, under=0))
+            parent, lead = len(pieces), " "
+            pieces.append(Piece(shown, 0, 0, parent=0))
         for event in tagged:
             kinds = [f"kind {word} of {event.name}" for word in range(event.words)]
             told = (*kinds, f"event {event.name}")
-            pieces.append(Piece(lead + event.text, 0, len(event.rows), told, under))
+            pieces.append(Piece(lead + event.text, 0, len(event.rows), told, parent))
 
 
 def _add_lines(pieces: list[Piece], events: Sequence[KindSummary], whole: Lines) -> None:

@@ -16,7 +16,7 @@ from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages, wri
 from holdfast.text.sentences import is_of_lines, sentences
 from holdfast.text.visible import as_shown
 
-MOST = 0.5
+LEAST_SHARE = 0.5
 """The least share of a text that must read as a kind: the larger part. Real outputs are recognised
 alike with half of it.
 """
@@ -47,7 +47,7 @@ class LossyKind:
     """A kind that splits a text into pieces; the selection chooses among them by value."""
 
     name = ""
-    least = MOST
+    least = LEAST_SHARE
     """The least share with which a text is of this kind."""
     takes_apart = False
     """Whether a single line needs its context."""

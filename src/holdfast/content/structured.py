@@ -36,7 +36,7 @@ from holdfast.text.json_values import (
 )
 from holdfast.text.opaque import elide
 from holdfast.text.pieces import LONGEST, Piece, Reading, clauses, passages
-from holdfast.text.pieces import shape as shape_of_name
+from holdfast.text.pieces import shape_of as shape_of_name
 from holdfast.text.words import reads_as_words
 
 from . import taken_apart
@@ -243,14 +243,14 @@ class Pieces:
         text: str,
         record: int,
         label: str = "",
-        under: int = -1,
+        parent: int = -1,
         tells: tuple[str, ...] = (),
         *,
         is_head: bool = False,
     ) -> int:
         said = f"{label}: {text}" if label else text
         units = int(record < self._records and not is_head)  # what wraps records is none
-        self._pieces.append(Piece(said, record, units, tells, under))
+        self._pieces.append(Piece(said, record, units, tells, parent))
         return len(self._pieces) - 1
 
     def _value(self, label: str, value: Value, record: int, depth: int) -> None:
@@ -286,8 +286,8 @@ class Pieces:
         header = self._put(f"{label}:", record, is_head=True) if label else -1
         base, units = len(self._pieces), int(record < self._records)
         for piece in reading.pieces:
-            under = base + piece.under if piece.under >= 0 else header
-            self._pieces.append(piece._replace(at=record, units=units, under=under))
+            parent = base + piece.parent if piece.parent >= 0 else header
+            self._pieces.append(piece._replace(at=record, units=units, parent=parent))
 
     def _list(self, label: str, values: Sequence[Value], record: int, depth: int) -> None:
         if told := events_of(values):
@@ -315,15 +315,15 @@ class Pieces:
             header = self._put(f"{label} ({keys}):".lstrip(), record)
             for each in records:
                 cells = _joined_cells([_scalar(cell) for cell in each.values()])
-                self._put(cells, self._next(), under=header)
+                self._put(cells, self._next(), parent=header)
         else:
             self._members(label, label, (("", value) for value in values), record, depth)
 
     def _events(self, label: str, told: Reading) -> None:
         base, first = len(self._pieces), self._records
         for piece in told.pieces:
-            under = base + piece.under if piece.under >= 0 else -1
-            self._pieces.append(piece._replace(at=first + piece.at, under=under))
+            parent = base + piece.parent if piece.parent >= 0 else -1
+            self._pieces.append(piece._replace(at=first + piece.at, parent=parent))
         if label:
             header = self._pieces[base]
             self._pieces[base] = header._replace(text=f"{label}: {header.text}")

@@ -15,7 +15,7 @@ from holdfast.kernel.forks import cached_property
 from holdfast.text.fit import Count, choose
 from holdfast.text.identifiers import find
 from holdfast.text.memo import Memo
-from holdfast.text.pieces import shape
+from holdfast.text.pieces import shape_of
 from holdfast.text.sentences import sentences
 from holdfast.text.words import DIGITS, STOP_WORDS, words
 
@@ -287,7 +287,7 @@ _CODES = frozenset({"path", "id", "compound", "camel"})
 
 def codes(found: Iterable[str]) -> dict[str, str]:
     """Of the things in an output, those that a form may list; what has no letter is a number."""
-    told = (thing for thing in found if shape(thing) in _CODES)
+    told = (thing for thing in found if shape_of(thing) in _CODES)
     return {thing: thing for thing in told if thing.lower() != thing.upper()}
 
 

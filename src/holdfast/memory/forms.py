@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from holdfast.content import recognise
 from holdfast.kernel.ports import Ask, Room
-from holdfast.selection import evenly, ordered_by_form
+from holdfast.selection import evenly, ordered_by_shape
 from holdfast.text.fit import MISSES, SENTENCE, Count, Numbers, Render, clip
 from holdfast.text.importance import concludes
-from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things
+from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things_in
 from holdfast.text.sentences import sentences
 from holdfast.text.words import NEGATIONS, words
 
@@ -117,7 +117,7 @@ class RuleCondenser:
         if len(text) > _OUTPUT and not HEAD.search(text, start):
             kind = recognise(glimpsed(text[start:]))
             if kind.name != "prose":
-                room, named = room_for(size, level), codes(things(text))
+                room, named = room_for(size, level), codes(things_in(text))
                 shown = max(int(SHOWN * room), room - count(with_names("", named)))
                 left = min(int(size / FACTORS[level][0]), shown) - count(text[:start])
                 made = kind.shrink(text[start:], Room(max(1, left), count)).text
@@ -133,7 +133,7 @@ class RuleCondenser:
         tells = list(map(names, said))
         if "```" in read:
             named = codes(chain.from_iterable(tells)) | spoken
-        ranked = ordered_by_form(said, tells, decided)
+        ranked = ordered_by_shape(said, tells, decided)
 
         def written(kept: Numbers) -> str:
             return _rendered(parts[n] for n in kept)

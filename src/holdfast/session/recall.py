@@ -201,8 +201,10 @@ class Past:
         for hit in hits:
             text = texts.get(hit.position)
             if hit.score > 0 and text:
-                seen, told = kept[hit.position].remembered, self.mask(text)
-                found.append(Recalled(hit.position, hit.score, told, hit.why, seen.role, seen.said))
+                seen, shown = kept[hit.position].remembered, self.mask(text)
+                found.append(
+                    Recalled(hit.position, hit.score, shown, hit.why, seen.role, seen.said)
+                )
         return found
 
     def _with_question(self, question: str) -> frozenset[int]:
@@ -276,11 +278,11 @@ class Past:
         return Recollection(written(excerpts), tuple(chosen))
 
     def _revision(
-        self, told: Remembered, past: Retrieval, apart: set[int], shown: Container[int | None]
+        self, before: Remembered, past: Retrieval, apart: set[int], shown: Container[int | None]
     ) -> Remembered | None:
         """What the user said later that has most in common with a message: it may revise it."""
-        found = past.messages.candidates(terms(told.body), _CANDIDATES)
-        later = [at for at in found if at > told.position and at not in shown and at not in apart]
+        found = past.messages.candidates(terms(before.body), _CANDIDATES)
+        later = [at for at in found if at > before.position and at not in shown and at not in apart]
         read = past.messages.read(later)
         said = {at: found[at] for at in later if at in read and read[at].role == "user"}
         return next((read[at] for at, _ in best_of(said, 1)), None)

@@ -108,8 +108,8 @@ def notes_text(thread: Thread, options: SessionOptions, limit: int) -> str:
     count = options.meter.text
     notes = list(map(options.mask, thread.state.notes.values()))
     level = max(1, water_level(map(count, notes), limit // 2))
-    told = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
-    return "\n".join([_IN_MIND, *(f"- {note}" for note in told), ""])
+    shown = (note if count(note) <= level else head_tail(note, level, count) for note in notes)
+    return "\n".join([_IN_MIND, *(f"- {note}" for note in shown), ""])
 
 
 # times the room. What is farther from the end of a thread is searched only for the user's
@@ -196,28 +196,29 @@ class RecentTurns:
         if last is None or made is None:
             return newest
         before = thread.read([*made.earlier, *range(made.start, made.end)])
-        told = before.keys() & {*last.mentioned}
-        tokens = self.tokens(before[place] for place in told)
+        all_mentioned = before.keys() & {*last.mentioned}
+        mentioned = {*all_mentioned}
+        tokens = self.tokens(before[place] for place in mentioned)
         tokens += self.tokens(thread.read(range(made.end, newest.end)).values())
-        for place in sorted(told):
+        for place in sorted(mentioned):
             message = before[place].message
             if tokens <= reach and not message.results:  # these go with their calls
                 break
             if message.role != "user" or message.results:
-                told.remove(place)
+                mentioned.remove(place)
                 tokens -= self.size(message)
-        if tokens > reach or (tokens < self.room and told != before.keys() & {*last.mentioned}):
+        if tokens > reach or (tokens < self.room and mentioned != all_mentioned):
             return newest
         again: list[Kept] = []
         most = max(self.room * _LOOKED_AT, _CHEAP)
-        for kept in reversed([kept for place, kept in before.items() if place not in told]):
+        for kept in reversed([kept for place, kept in before.items() if place not in mentioned]):
             tokens += self.size(kept.message)
             if tokens > most:
                 break
             again.append(kept)
         while again and again[-1].message.results:
             again.pop()
-        earlier = told.union(kept.position for kept in again)
+        earlier = mentioned.union(kept.position for kept in again)
         if not (self.state.exchanged or newest.is_talk):
             # the message before shows whether a user's is the output of an act or what a user said
             earlier |= {at - 1 for at in earlier if at and before[at].message.role == "user"}
@@ -232,8 +233,8 @@ class RecentTurns:
         """Whether the newest messages are mostly words, not calls and results."""
         events = events_of(list(map(_bare, self.thread.newest(LINES))), {})
         said = sum(len(each.text) for each in events if each.function == "words")
-        told = sum(len(each.text) for each in events if each.function != "instruction")
-        return said >= _TALK * told
+        whole = sum(len(each.text) for each in events if each.function != "instruction")
+        return said >= _TALK * whole
 
     def extend_last(self) -> Part | None:
         """The last part with the messages since then; None if it is out of date.

@@ -278,7 +278,7 @@ def html_page(story: Story) -> str:
         thread=shown(one_line(stats.thread, PREVIEW)) or "(no name)",
         messages=amount(stats.messages, "message"),
         tokens=f"{stats.tokens:,}",
-        facts=_facts(story),
+        facts=_details(story),
         sent=_chart(sent) or '<p class="hint">The chart begins with the second new view.</p>',
         tiers=_chart(tiers),
         gauges="\n".join(_gauges(story)),
@@ -288,9 +288,9 @@ def html_page(story: Story) -> str:
     )
 
 
-def _facts(story: Story) -> str:
+def _details(story: Story) -> str:
     stats = story.stats
-    facts = {
+    details = {
         "tokens not sent": f"{stats.spared:,}, over {amount(stats.fits, 'view')}",
         **({"new views saved": f"${stats.net:,.4f}"} if stats.net else {}),
         "compactions": f"{stats.events.get('compaction', 0):,}",
@@ -303,10 +303,10 @@ def _facts(story: Story) -> str:
     }
     faults = story.of("fault")
     if faults:
-        facts["failures"] = (
+        details["failures"] = (
             f"{amount(len(faults), 'time')}, last: {one_line(faults[-1].reason, PREVIEW)}"
         )
-    return fact_list(facts)
+    return fact_list(details)
 
 
 def _chart(lines: Sequence[tuple[str, str, Sequence[Point]]]) -> str:

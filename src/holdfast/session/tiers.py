@@ -110,8 +110,8 @@ class SavedTiers:
 
 
 def _segment(data: Mapping[str, Any]) -> Segment:
-    facts: dict[str, Any] = {**data, "span": tuple(data["span"]) if data["span"] else None}
-    return Segment(**facts)
+    fields: dict[str, Any] = {**data, "span": tuple(data["span"]) if data["span"] else None}
+    return Segment(**fields)
 
 
 # multiple of the size of hot that one run adds while somebody waits, which takes about 10 ms; half

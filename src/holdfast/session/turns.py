@@ -11,8 +11,14 @@ from itertools import chain
 from math import inf
 from typing import NamedTuple
 
-from holdfast.compressors.notes import Shortlist, telling_of
-from holdfast.compressors.summaries import Told, in_context, lines_of, under_their_acts, written
+from holdfast.compressors.notes import Shortlist, pieces_of
+from holdfast.compressors.summaries import (
+    NoteEntry,
+    in_context,
+    lines_of,
+    outcomes_below_acts,
+    write_notes,
+)
 from holdfast.content import heading, recognise
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
@@ -29,7 +35,7 @@ from holdfast.memory.forms import (
 )
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
-from holdfast.selection import ordered_by_form, table, with_context
+from holdfast.selection import ordered_by_shape, table, with_context
 from holdfast.stream import StreamEvent
 from holdfast.text.acts import called
 from holdfast.text.fit import Count
@@ -94,18 +100,18 @@ _CALLED = re.compile(r"(?P<name>[^(\n]{1,200})\((?P<arguments>.*?)\)?", re.DOTAL
 def with_authors(state: State, kept: Kept) -> str:
     """The text of a message, each part after the name of its author."""
     seen, message = as_remembered(kept, state), kept.message
-    told: list[str] = []
+    lines: list[str] = []
     # the results, one by one, and the user's text beside them
     for part in message.parts if message.results else ():
         if isinstance(part, ToolResult):
-            told.append(f"{_RESULT}: {part.text}")
+            lines.append(f"{_RESULT}: {part.text}")
         elif isinstance(part, Text) and part.text.strip():
             by = _RESULT if message.role == "tool" else message.role.capitalize()
-            told.append(f"{by}: {part.text}")
+            lines.append(f"{by}: {part.text}")
     if not message.results and seen.body.strip():
-        told.append(f"{seen.speaker or seen.role.capitalize()}: {seen.body}")
-    told += [f"{_CALL}: {call.name}({call.arguments})" for call in message.calls]
-    return "\n".join(told)
+        lines.append(f"{seen.speaker or seen.role.capitalize()}: {seen.body}")
+    lines += [f"{_CALL}: {call.name}({call.arguments})" for call in message.calls]
+    return "\n".join(lines)
 
 
 class _Block(NamedTuple):
@@ -221,14 +227,14 @@ def _notes(text: str, level: int, count: Count) -> str:
     if events is None:
         return ""
     close = Shortlist(CLOSELY * len(text) / FACTORS[level][1])
-    tellings = [
-        telling_of(event, close) if event.function == "outcome" else telling_of(event)
+    split = [
+        pieces_of(event, close) if event.function == "outcome" else pieces_of(event)
         for event in events
     ]
-    places = [(n, at) for n, telling in enumerate(tellings) for at in telling.numbers]
-    pieces, under = in_context(events, tellings, range(len(events)))
+    places = [(n, at) for n, each in enumerate(split) for at in each.numbers]
+    pieces, parents = in_context(events, split, range(len(events)))
     texts = [piece.text for piece in pieces]
-    tells = list(chain.from_iterable(telling.tells for telling in tellings))
+    things = list(chain.from_iterable(each.things for each in split))
     # what a kind names is worth a pattern: with half, .49 of the templates of real logs are kept in
     # cold forms instead of .64, and with double .64, but fewer of their failures
     said, label = table().said, table().pattern
@@ -239,20 +245,20 @@ def _notes(text: str, level: int, count: Count) -> str:
     words = "\n".join(event.text for event in events if event.function == "words")
     spoken = [n for n, (event, _) in enumerate(places) if events[event].function == "words"]
     decided = {spoken[at] for at in concluding([texts[n] for n in spoken])}
-    ranked = ordered_by_form(texts, tells, decided, bonus)
-    order = list(dict.fromkeys(chain.from_iterable(with_context(under, n) for n in ranked)))
+    ranked = ordered_by_shape(texts, things, decided, bonus)
+    order = list(dict.fromkeys(chain.from_iterable(with_context(parents, n) for n in ranked)))
     first = named_in(words)
-    named = codes(chain.from_iterable(telling.names for telling in tellings)) | first
+    named = codes(chain.from_iterable(each.counts for each in split)) | first
 
     def notes(kept: Iterable[int]) -> str:
         chosen: dict[int, list[int]] = {}
         for event, at in map(places.__getitem__, kept):
             chosen.setdefault(event, []).append(at)
-        told = [
-            Told(events[n], lines_of(tellings[n].reading.pieces, chosen[n]))
-            for n in under_their_acts(chosen, events)
+        entries = [
+            NoteEntry(events[n], lines_of(split[n].reading.pieces, chosen[n]))
+            for n in outcomes_below_acts(chosen, events)
         ]
-        return written(told, "")
+        return write_notes(entries, "")
 
     short = Short(texts, order, decided, notes, named, first, SHOWN)
     return short_form(short, text, level, count)

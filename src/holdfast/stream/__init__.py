@@ -30,7 +30,7 @@ from holdfast.text.words import (
 )
 
 from .protocol import NATIVE, Protocol, ending, protocol_of
-from .senders import Roles, heard_as
+from .senders import Roles, senders_of
 
 UNCLEAR = "reply"
 """The speaker of words that a person or a program may have written in answer to an act.
@@ -38,9 +38,9 @@ UNCLEAR = "reply"
 They are not shortened, like a person's words, and are no instruction, like an output.
 """
 
-THIS = -2
+ACT_BEFORE = -2
 """Stands for the index of an outcome's act, which is just before it in the same text."""
-BESIDE = -1
+IN_ENVELOPE = -1
 """Stands for the message of an event that is in the envelope and in no message."""
 
 Function = Literal["instruction", "words", "act", "outcome", "material", "notes"]
@@ -54,9 +54,9 @@ class StreamEvent(NamedTuple):
     among the events that an outcome or an unclear reply follows, -1 if it is not known.
     ``failed``: the outcome reports that the act did not succeed. ``opening`` and ``closing`` count
     the characters at the edges of its text that only mark an outcome in this conversation, as
-    ``Observation: `` does. ``retold``: earlier notes tell it. ``speaker`` is the name of who said
-    it, where several users or assistants speak. ``times``: how often notes tell that an act was
-    done.
+    ``Observation: `` does. ``from_notes``: earlier notes tell it. ``speaker`` is the name of who
+    said it, where several users or assistants speak. ``times``: how often notes tell that an act
+    was done.
     """
 
     function: Function
@@ -68,7 +68,7 @@ class StreamEvent(NamedTuple):
     failed: bool = False
     opening: int = 0
     closing: int = 0
-    retold: bool = False
+    from_notes: bool = False
     speaker: str = ""
     times: int = 1
 
@@ -102,12 +102,12 @@ def events_of(
     roles: Roles = {}
     unclear: Collection[str] = ()
     if len({message.name for message in sent}) > 1:
-        roles, unclear, protocol = heard_as(messages, sent)
+        roles, unclear, protocol = senders_of(messages, sent)
     else:
         protocol = protocol_of(messages)
     elsewhere = protocol._replace(answers_act=False)
     system = [part.text for part in envelope if isinstance(part, Text)]
-    found = [StreamEvent("instruction", "system", text, BESIDE, 0) for text in system]
+    found = [StreamEvent("instruction", "system", text, IN_ENVELOPE, 0) for text in system]
     calls: dict[CallName, int] = {}
     last_act = -1
     first = next((at for at, message in enumerate(messages) if message.role == "user"), -1)
@@ -115,7 +115,7 @@ def events_of(
     """The name of who sent an output that may go on in the next message."""
     for at, message in enumerate(messages):
         if at in notes:
-            found += _retold(notes[at], at, len(found))
+            found += _events_of_notes(notes[at], at, len(found))
             continue
         known = protocol if last_act == len(found) - 1 >= 0 else elsewhere
         if at == first and last_act < 0:  # nothing was done before that could return it
@@ -123,13 +123,15 @@ def events_of(
         name = message.name
         goes_on = name in unclear or unended == name
         unended = None
-        heard = roles.get((message.role, name))
-        if heard:  # its texts need not show who sent it
+        known_role = roles.get((message.role, name))
+        if known_role:  # its texts need not show who sent it
             known, goes_on = elsewhere, False
-        role = heard or message.role
+        role = known_role or message.role
         act = last_act if role == message.role else _unanswered(found, last_act)
         # one by one, since a part may return what the part before it called
-        for event in _of_message(message, role, at, known, calls, act, found, goes_on=goes_on):
+        for event in _events_of_message(
+            message, role, at, known, calls, act, found, goes_on=goes_on
+        ):
             if _is_unended(event, known):
                 unended = name
             elif known.frame and event.function == "material":  # a frame ends the message
@@ -138,13 +140,13 @@ def events_of(
                 last_act = len(found)
                 part = message.parts[event.part]
                 calls.update(dict.fromkeys(_names(part, at, event.part), last_act))
-            found.append(event._replace(act=last_act) if event.act == THIS else event)
+            found.append(event._replace(act=last_act) if event.act == ACT_BEFORE else event)
     return found
 
 
-def _retold(told: Events, at: int, base: int) -> Iterator[StreamEvent]:
+def _events_of_notes(events: Events, at: int, base: int) -> Iterator[StreamEvent]:
     """The events of notes in this message, behind so many others."""
-    for each in told:
+    for each in events:
         yield each._replace(message=at, act=base + each.act if each.act >= 0 else -1)
 
 
@@ -153,7 +155,7 @@ def _unanswered(found: Events, act: int) -> int:
     return -1 if any(event.act == act for event in found[act + 1 :]) else act
 
 
-def _of_message(
+def _events_of_message(
     message: Message,
     role: Role,
     at: int,
@@ -178,7 +180,7 @@ def _of_message(
         elif isinstance(part, Media):
             yield StreamEvent("material", message.role, f"[{part.kind}]", at, number)
         elif isinstance(part, Opaque):
-            yield _of_item(item_of(part.text), role, at, number, calls, before)
+            yield _event_of_item(item_of(part.text), role, at, number, calls, before)
         elif isinstance(part, Text) and part.text:
             # below the heading of an output stands the output, however it begins, or an answer that
             # a person typed
@@ -188,7 +190,7 @@ def _of_message(
                 known = known._replace(unclear=())
             # text beside results, such as a reminder, answers no act
             own = last_act if protocol.syntaxes else -1
-            found = list(_of_text(part.text, role, at, number, known, own, goes_on=goes_on))
+            found = list(_events_of_text(part.text, role, at, number, known, own, goes_on=goes_on))
             is_headed = any(_heads(each, protocol) for each in found)
             goes_on = goes_on or any(_is_unended(each, protocol) for each in found)
             speaker = message.name
@@ -220,7 +222,7 @@ def _heads(event: StreamEvent, protocol: Protocol) -> bool:
     return _is_unended(event, protocol) and is_heading(event.text) and "\n" not in event.text
 
 
-def _of_item(
+def _event_of_item(
     item: Item, role: Role, at: int, number: int, calls: Mapping[CallName, int], before: Events
 ) -> StreamEvent:
     """What a tool of the vendor did: an agent's item is a call unless it answers one.
@@ -244,7 +246,7 @@ def _names(act: Part, at: int, number: int) -> Sequence[CallName]:
     return item_of(act.text).ids or [(at, number)] if isinstance(act, Opaque) else ()
 
 
-def _of_text(
+def _events_of_text(
     text: str,
     role: Role,
     at: int,
@@ -259,18 +261,18 @@ def _of_text(
         return
     if role == "assistant":
         before, act, behind = protocol.parted(text)
-        yield from _said(before, role, at, number)
+        yield from _events_of_words(before, role, at, number)
         if act:
             yield StreamEvent("act", "", act, at, number)
         if act and protocol.scratchpad:
             opening = protocol.scratchpad.opening(behind)
             failed = reports_failure(behind[opening:])
-            yield StreamEvent("outcome", "tool", behind, at, number, THIS, failed, opening)
+            yield StreamEvent("outcome", "tool", behind, at, number, ACT_BEFORE, failed, opening)
         else:
-            yield from _said(behind, role, at, number)
+            yield from _events_of_words(behind, role, at, number)
         return
     text, frame = protocol.unframed(text, number)
-    found = list(_of_user(text, role, at, number, protocol, last_act))
+    found = list(_events_of_user(text, role, at, number, protocol, last_act))
     if goes_on and found and found[-1].by == "user":  # an output may go on in the next text
         fails = reports_failure(text)
         found = [each._replace(by=UNCLEAR, act=last_act, failed=fails) for each in found]
@@ -279,17 +281,17 @@ def _of_text(
         yield StreamEvent("material", role, frame, at, number)
 
 
-def _of_user(
+def _events_of_user(
     text: str, role: Role, at: int, number: int, protocol: Protocol, last_act: int
 ) -> Iterator[StreamEvent]:
     is_outcome = role == "tool" or protocol.is_outcome(text)
     has_no_act = last_act < 0 and protocol.syntaxes
     if not is_outcome and (has_no_act or not protocol.is_unclear(text)):
-        yield from _said(text, role, at, number)
+        yield from _events_of_words(text, role, at, number)
         return
     failed, opening = protocol.fails(text), protocol.opening(text)
     if not is_outcome:
-        yield from _said(text, UNCLEAR, at, number, last_act, failed, opening)
+        yield from _events_of_words(text, UNCLEAR, at, number, last_act, failed, opening)
         return
     parted = [text.rpartition(closing[::-1]) for closing in protocol.closings]
     output, closing, below = min(parted, key=lambda part: len(part[2]), default=("", "", text))
@@ -305,9 +307,9 @@ def _of_user(
     yield StreamEvent(
         "outcome", "tool", output + closing, at, number, last_act, failed, opening, behind
     )
-    yield from _said(aside, UNCLEAR, at, number, last_act)
+    yield from _events_of_words(aside, UNCLEAR, at, number, last_act)
     # a person may write below the end of an output
-    yield from _said(below.strip(), role if role == "user" else UNCLEAR, at, number)
+    yield from _events_of_words(below.strip(), role if role == "user" else UNCLEAR, at, number)
 
 
 def _without_typed(output: str) -> tuple[str, str]:
@@ -326,7 +328,7 @@ def _without_typed(output: str) -> tuple[str, str]:
     return output, ""
 
 
-def _said(
+def _events_of_words(
     text: str, by: str, at: int, number: int, act: int = -1, failed: bool = False, opening: int = 0
 ) -> Iterator[StreamEvent]:
     passages, closing = passages_of(text) if text else (), 0
@@ -351,6 +353,6 @@ def failed_acts(events: Events) -> set[int]:
     return {number if events[number].function == "act" else events[number].act for number in failed}
 
 
-def nobody_acts(events: Events) -> bool:
-    """Whether this is a talk without acts: what answers matters, not what acts will use."""
-    return not any(event.function == "act" for event in events)
+def has_acts(events: Events) -> bool:
+    """Whether anybody acts; in a talk, what answers matters, and not what acts will use."""
+    return any(event.function == "act" for event in events)

@@ -364,10 +364,10 @@ def _of_commands(said: Said) -> Protocol | None:
 
     Half of its messages are enough if it talks to its user between them.
     """
-    told = [_before_command(text)[1] for role, text in said if role == "assistant"]
-    acts = list(filter(_may_be_command, told))
-    talks = len(acts) < NEARLY_ALL * len(told)
-    if 2 * len(acts) < len(told) or not are_commands(acts, talks=talks):
+    rests = [_before_command(text)[1] for role, text in said if role == "assistant"]
+    acts = list(filter(_may_be_command, rests))
+    talks = len(acts) < NEARLY_ALL * len(rests)
+    if 2 * len(acts) < len(rests) or not are_commands(acts, talks=talks):
         return None
     exchanges = [
         (act, answer)

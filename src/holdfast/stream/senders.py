@@ -43,7 +43,7 @@ class Senders(NamedTuple):
     protocol: Protocol
 
 
-def heard_as(messages: Messages, sent: Sequence[Message]) -> Senders:
+def senders_of(messages: Messages, sent: Sequence[Message]) -> Senders:
     """Who ``sent`` messages as the user, if programs are among them.
 
     The forms of acts are those between an agent and the programs that answer it, since people and

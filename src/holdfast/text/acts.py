@@ -120,7 +120,7 @@ def pieces_of_act(name: str, text: str, own: int | None = None) -> Iterator[Piec
     for label, fields in calls_of(name, text):
         at = above
         for piece in _call(label, fields, own):
-            yield piece._replace(under=above if at > above else -1)
+            yield piece._replace(parent=above if at > above else -1)
             at += 1
         above = at
 

@@ -23,7 +23,7 @@ class _Sayings:
         self._phrases: dict[str, list[str]] = {}
         for phrase in filter(None, (" ".join(listed.split()) for listed in phrases.split(","))):
             self._phrases.setdefault(re.split(r"\W", phrase)[0], []).append(phrase)
-        self.telling = self._words.union(self._phrases)
+        self.significant = self._words.union(self._phrases)
 
     def heard(self, low: str, spoken: frozenset[str]) -> bool:
         """Whether the text, in lower case and with its significant words, has any of them."""
@@ -186,7 +186,7 @@ _MARKERS = _Sayings("important critical crucial key essential remember note sign
 """Words that mark something as important, from the SelectiveCompression design (V.12)."""
 
 _SAYINGS = (*_ALARMS.values(), _CONSTRAINTS, _CONCLUSIONS, _REASONS, _PLANS, _MARKERS)
-_TELLING = _REPLY_WORDS.union(*(sayings.telling for sayings in _SAYINGS))
+_SIGNIFICANT = _REPLY_WORDS.union(*(sayings.significant for sayings in _SAYINGS))
 """All words that are looked up."""
 
 
@@ -224,16 +224,16 @@ def concludes(text: str) -> bool:
 
 
 def _spoken(low: str) -> frozenset[str]:
-    """The telling words of a text in lower case."""
+    """The significant words of a text in lower case."""
     is_ascii = low.isascii()
     words = low.encode().translate(_LETTERS).decode().split() if is_ascii else _WORD(low)(low)
-    return _TELLING.intersection(words)
+    return _SIGNIFICANT.intersection(words)
 
 
 def _alarm(text: str, low: str, spoken: frozenset[str]) -> float:
     worst = 0.0
     for weight, sayings in _ALARMS.items() if spoken else ():
-        if not sayings.telling.isdisjoint(spoken) and sayings.reported(low, spoken):
+        if not sayings.significant.isdisjoint(spoken) and sayings.reported(low, spoken):
             worst = weight
             break
     return FAILURE if worst < FAILURE and _names_failure(text, low, spoken) else worst

@@ -55,7 +55,7 @@ class Piece(NamedTuple):
     """A part of a text, and the units of its source (lines, records) that it stands for.
 
     ``labels`` say what it is, such as the kind of event of a log line. They are things of it beside
-    those in its text: the second of two pieces with the same label is worth little. ``under`` is
+    those in its text: the second of two pieces with the same label is worth little. ``parent`` is
     the index of the piece that gives its context (a heading, the columns of a table) and that is
     kept with it, -1 for none. ``numbered``: its lines begin with their numbers, which are no names.
     ``continues``: it goes on with the line in which the piece before it ends.
@@ -65,13 +65,13 @@ class Piece(NamedTuple):
     at: int
     units: int = 1
     labels: tuple[str, ...] = ()
-    under: int = -1
+    parent: int = -1
     numbered: bool = False
     continues: bool = False
 
     @property
-    def names(self) -> str:
-        """The text in which names are searched."""
+    def unnumbered(self) -> str:
+        """The text without the numbers of its lines, which are no names."""
         return _IN_FRONT.sub("", self.text) if self.numbered else self.text
 
     @property
@@ -105,17 +105,17 @@ def passages(text: str, *, alone: bool = False, said: bool = False) -> Reading:
     follows = [number > 0 and number == above + 1 for above, number in pairwise([-1, *counts, -1])]
     numbers = [each if follows[at] or follows[at + 1] else None for at, each in enumerate(found)]
     _close_to_their_numbers(lines, numbers)
-    told = _passages(lines, numbers, alone, said)
-    for number, piece in enumerate(told):  # missing lines without a word are not a gap
+    pieces = _passages(lines, numbers, alone, said)
+    for number, piece in enumerate(pieces):  # missing lines without a word are not a gap
         end = piece.at + piece.units
-        following = told[number + 1].at if number + 1 < len(told) else len(lines)
+        following = pieces[number + 1].at if number + 1 < len(pieces) else len(lines)
         if end < following and not any(map(str.isalnum, "".join(lines[end:following]))):
-            told[number] = piece._replace(units=following - piece.at)
-    return Reading(tuple(told), len(lines))
+            pieces[number] = piece._replace(units=following - piece.at)
+    return Reading(tuple(pieces), len(lines))
 
 
 def _passages(lines: Sequence[str], numbers: Numbered, alone: bool, said: bool) -> list[Piece]:
-    told: list[Piece] = []
+    pieces: list[Piece] = []
     start, held, size, deep = 0, list[str](), 0, 0
     are_numbered = False
     for number, line in enumerate(lines):
@@ -127,20 +127,20 @@ def _passages(lines: Sequence[str], numbers: Numbered, alone: bool, said: bool) 
             longest = LONGEST if deep > above else LONGEST // 2
         is_of_another_kind = (in_front is not None) != are_numbered if bare else alone
         if held and (is_of_another_kind or size + len(bare) > longest):
-            told.append(Piece("\n".join(held), start, number - start, numbered=are_numbered))
+            pieces.append(Piece("\n".join(held), start, number - start, numbered=are_numbered))
             held, size = [], 0
         if not bare:
             continue
         if len(bare) > LONGEST:
-            told += _parts(bare, number, len(told), said)
+            pieces += _parts(bare, number, len(pieces), said)
             continue
         if not held:
             start, are_numbered = number, in_front is not None
         held.append(bare)
         size += len(bare)
     if held:
-        told.append(Piece("\n".join(held), start, len(lines) - start, numbered=are_numbered))
-    return told
+        pieces.append(Piece("\n".join(held), start, len(lines) - start, numbered=are_numbered))
+    return pieces
 
 
 def _parts(line: str, at: int, before: int, said: bool) -> Iterator[Piece]:
@@ -154,8 +154,8 @@ def _parts(line: str, at: int, before: int, said: bool) -> Iterator[Piece]:
     opening = next(iter(names(parts[0])), "")
     is_entry = bool(opening) and not said and not opening.isalpha()
     for place, part in enumerate(parts):
-        under = before if place and is_entry else -1
-        yield Piece(part, at, under=under, continues=place > 0 and not is_cut_in_words)
+        parent = before if place and is_entry else -1
+        yield Piece(part, at, parent=parent, continues=place > 0 and not is_cut_in_words)
 
 
 def _close_to_their_numbers(lines: list[str], numbers: Numbered) -> None:
@@ -218,7 +218,7 @@ def heading_of(piece: Piece, before: Piece) -> list[str]:
     Without it, details would stand under the heading of others.
     """
     depth = _depth(piece.text)
-    if not depth or piece.under >= 0:
+    if not depth or piece.parent >= 0:
         return []
     above = reversed(before.text.split("\n"))
     heading = next((line for line in above if _depth(line) < depth), "")
@@ -278,7 +278,7 @@ Shape = Literal[
     "camel",
     "other",
 ]
-"""The form of a thing; the table of weights has one weight for each."""
+"""What a thing looks like; the table of weights has one weight for each shape."""
 
 finder = in_any_script(
     # a sign begins a name only if no run of names and signs goes on there: else such a run would be
@@ -309,11 +309,11 @@ _DIGITS_OF_AN_ID = 0.2
 
 
 def names(text: str) -> list[str]:
-    """All that ``things`` may find, with repeats."""
+    """All that ``things_in`` may find, with repeats."""
     return finder(text)(text)
 
 
-def things(text: str) -> tuple[str, ...]:
+def things_in(text: str) -> tuple[str, ...]:
     """The distinct things in order of appearance; a path's last component is one too.
 
     In a script without spaces these are pairs of characters, as most of its words have two.
@@ -328,12 +328,12 @@ def things(text: str) -> tuple[str, ...]:
 
 def quoted(text: str) -> set[str]:
     """The things between quotation marks or backticks."""
-    return set(things("\n".join(_QUOTED.findall(text))))
+    return set(things_in("\n".join(_QUOTED.findall(text))))
 
 
 @lru_cache(maxsize=1 << 15)
-def shape(thing: str) -> Shape:
-    """The form of the thing."""
+def shape_of(thing: str) -> Shape:
+    """The shape of a thing."""
     if thing.isalpha() and thing == thing.lower():
         return "word"
     if "/" in thing:
@@ -353,44 +353,44 @@ def shape(thing: str) -> Shape:
 
 
 WORDS: frozenset[Shape] = frozenset({"word", "capitalised"})
-"""Forms of plain words, which are alike by chance."""
+"""Shapes of plain words, which two texts may share by chance."""
 
-# the 26 letters of a case look alike, and the 10 digits
-_LOOKS = str.maketrans(ascii_lowercase + ascii_uppercase + digits, "a" * 26 + "A" * 26 + "0" * 10)
-
-
-Form = tuple[str, ...]
-"""The distinct words and shapes of a text: texts of one form differ in names and numbers alone."""
+# the letters of a case are one class of characters, and so are the digits
+_CLASSES = str.maketrans(ascii_lowercase + ascii_uppercase + digits, "a" * 26 + "A" * 26 + "0" * 10)
 
 
-def form(found: Iterable[str]) -> Form:
-    """The form of a text with these things; the last component of a path is a part of the path."""
-    told = list(found)
-    last = {thing.rpartition("/")[2] for thing in told if "/" in thing}
-    return tuple(dict.fromkeys([_word_or_shape(thing) for thing in told if thing not in last]))
+Template = tuple[str, ...]
+"""A text without its names and numbers, as of a line of a log: its distinct words and shapes."""
+
+
+def template_of(found: Iterable[str]) -> Template:
+    """The template of a text with these things; a path and its last component count once."""
+    things = list(found)
+    last = {thing.rpartition("/")[2] for thing in things if "/" in thing}
+    return tuple(dict.fromkeys([_word_or_shape(thing) for thing in things if thing not in last]))
 
 
 @lru_cache(maxsize=1 << 15)
 def _word_or_shape(thing: str) -> str:
-    looks = shape(thing)
-    if thing.isalpha() and (looks != "camel" or thing.isupper()):
+    shape = shape_of(thing)
+    if thing.isalpha() and (shape != "camel" or thing.isupper()):
         return thing
-    return looks.removeprefix("small_")
+    return shape.removeprefix("small_")
 
 
-Look = tuple[int, str]
-"""A length, and kinds of characters."""
+IdFormat = tuple[int, str]
+"""A length, and the distinct classes of characters."""
 
 
 @lru_cache(maxsize=1 << 15)
-def look(thing: str) -> Look:
-    """What ids of one kind have in common: the length, and the kinds of characters."""
-    return len(thing), "".join(sorted(set(thing.translate(_LOOKS))))
+def id_format(thing: str) -> IdFormat:
+    """What ids of one origin have in common, such as ``ORD-1042`` and ``ORD-2207``."""
+    return len(thing), "".join(sorted(set(thing.translate(_CLASSES))))
 
 
 @dataclass(frozen=True)
-class Telling:
-    """What the pieces of a text say; what few callers need is found at its first use.
+class TextPieces:
+    """The pieces of a text and what is in each; what few callers need is found at its first use.
 
     Tuples and dictionaries of texts and numbers cost the garbage collector nothing.
     """
@@ -400,32 +400,32 @@ class Telling:
     numbers: Sequence[int]
     """Those of the pieces that may be chosen, ascending."""
     pieces: Sequence[Piece]
-    named: Sequence[tuple[str, ...]]
+    found: Sequence[tuple[str, ...]]
     """The things in each of these."""
     is_act: bool = False
 
     @cached_property
-    def under(self) -> tuple[int, ...]:
+    def parents(self) -> tuple[int, ...]:
         """For each of ``pieces``, the place among them of the one that gives its context, or -1."""
-        return tuple(places_in(self.numbers, [piece.under for piece in self.pieces]))
+        return tuple(places_in(self.numbers, [piece.parent for piece in self.pieces]))
 
     @cached_property
-    def tells(self) -> tuple[tuple[str, ...], ...]:
+    def things(self) -> tuple[tuple[str, ...], ...]:
         """The things in each of ``pieces``; none in the heads of columns, which are no content."""
-        heads = {piece.under for piece in self.pieces}
-        each = zip(self.numbers, self.pieces, self.named, strict=True)
-        return tuple([() if n in heads and not piece.units else told for n, piece, told in each])
+        heads = {piece.parent for piece in self.pieces}
+        each = zip(self.numbers, self.pieces, self.found, strict=True)
+        return tuple([() if n in heads and not piece.units else found for n, piece, found in each])
 
     @cached_property
-    def forms(self) -> tuple[Form, ...]:
-        """The form of each; empty for parts of an argument, which an agent chose: no listing."""
-        both = zip(self.pieces, self.named, strict=True)
+    def templates(self) -> tuple[Template, ...]:
+        """The template of each; empty for an argument of an act, which is no line of a listing."""
+        both = zip(self.pieces, self.found, strict=True)
         return tuple(
-            [() if self.is_act and piece.under >= 0 else form(told) for piece, told in both]
+            [() if self.is_act and piece.parent >= 0 else template_of(own) for piece, own in both]
         )
 
     @cached_property
-    def shares(self) -> tuple[float, ...]:
+    def relative_lengths(self) -> tuple[float, ...]:
         """The length of each, as a multiple of the mean length of the parts of its line."""
         parts, sizes = Counter[int](), Counter[int]()
         for piece in self.reading.pieces:
@@ -451,26 +451,26 @@ class Telling:
         return tuple([piece.cost for piece in self.pieces])
 
     @cached_property
-    def names(self) -> Mapping[str, int]:
-        """The number of pieces that have each name."""
-        return dict(Counter(chain.from_iterable(self.named)))
+    def counts(self) -> Mapping[str, int]:
+        """For each thing, the number of pieces that have it."""
+        return dict(Counter(chain.from_iterable(self.found)))
 
     @cached_property
-    def done(self) -> frozenset[str]:
-        """The names in an act, without those in sentences, which say why it is done."""
-        both = zip(self.pieces, self.named, strict=True)
-        told = [names for piece, names in both if not is_sentence(piece.text.partition(": ")[2])]
-        return frozenset(chain.from_iterable(told or self.named))
+    def act_things(self) -> frozenset[str]:
+        """The things in an act, without those in sentences, which say why it is done."""
+        both = zip(self.pieces, self.found, strict=True)
+        what = [found for piece, found in both if not is_sentence(piece.text.partition(": ")[2])]
+        return frozenset(chain.from_iterable(what or self.found))
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """The names that are no plain words."""
-        return tuple([name for name in self.names if shape(name) not in WORDS])
+        return tuple([name for name in self.counts if shape_of(name) not in WORDS])
 
     @cached_property
     def crowd(self) -> int:
         """The number of all things, labels too."""
-        return len(frozenset(self.names).union(*[piece.labels for piece in self.pieces]))
+        return len(frozenset(self.counts).union(*[piece.labels for piece in self.pieces]))
 
     @cached_property
     def quoted(self) -> tuple[str, ...]:
@@ -478,7 +478,7 @@ class Telling:
         return () if self.is_act else tuple(quoted(self.text))
 
 
-def places_in(numbers: Numbers, under: Iterable[int]) -> list[int]:
-    """For each piece of ``under``, its place among these numbers, -1 if it is not among them."""
+def places_in(numbers: Numbers, parents: Iterable[int]) -> list[int]:
+    """For each of the ``parents``, its place among these numbers, -1 if it is not among them."""
     places = {number: place for place, number in enumerate(numbers)}
-    return [places.get(above, -1) for above in under]
+    return [places.get(above, -1) for above in parents]

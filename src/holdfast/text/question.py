@@ -69,20 +69,20 @@ def terms_of(question: str) -> Sequence[Term]:
 
 
 def answers_to(
-    question: str, texts: Sequence[str], under: Sequence[int] = ()
+    question: str, texts: Sequence[str], parents: Sequence[int] = ()
 ) -> list[dict[Term, float]]:
     """The terms of the question in each text, with less weight the more texts have the term.
 
     Terms are whole words, without case: ``error`` matches ``errors`` and ``lastError``, but not
     ``terror``.
-    ``under`` holds the index of an earlier text, or -1, for each text, whose terms count for it
+    ``parents`` holds the index of an earlier text, or -1, for each text, whose terms count for it
     too.
     """
     found: list[dict[Term, float]] = [{} for _ in texts]
     lows = list(map(lowered, texts))
     together = "\n".join(lows)  # most terms do not occur at all; no needle spans a line
     ends = list(accumulate([len(low) + 1 for low in lows]))
-    below = [(place, above) for place, above in enumerate(under) if above >= 0]
+    below = [(place, above) for place, above in enumerate(parents) if above >= 0]
     for term in terms_of(question):
         held = set[int]()
         whole = None if term.plain else _whole(term.needle)
@@ -106,9 +106,9 @@ def answers_to(
     return found
 
 
-def scores_of(question: str, texts: Sequence[str], under: Sequence[int] = ()) -> list[float]:
+def scores_of(question: str, texts: Sequence[str], parents: Sequence[int] = ()) -> list[float]:
     """The score of each text: the summed weights of the terms that it has of the question."""
-    return [sum(found.values(), 0.0) for found in answers_to(question, texts, under)]
+    return [sum(found.values(), 0.0) for found in answers_to(question, texts, parents)]
 
 
 def _terms(text: str) -> Iterator[Term]:
