@@ -419,6 +419,19 @@ def test_the_room_for_an_answer_that_is_too_long_does_not_shrink_what_others_get
     assert fits.fit(CHAT, body_of(messages, max_tokens=4_000), owner="three").after == whole
 
 
+@pytest.mark.parametrize(
+    "refused",
+    ["Request exceeds the maximum size (request_too_large)", "Could not fit the context window"],
+)
+def test_a_refusal_that_states_no_limit_shrinks_no_other_conversation(refused):
+    fits = fitter()
+    other = [{"role": "system", "content": "Be brief."}, *talks.chat(30)]
+    whole = fitter().fit(CHAT, body_of(other)).after
+    images = fits.fit(CHAT, body_of(talks.chat(3)))
+    assert fits.fit_harder(images, 413, refused).after < images.before
+    assert fits.fit(CHAT, body_of(other)).after == whole
+
+
 def test_what_one_model_refuses_does_not_shrink_what_another_gets():
     fits, messages = fitter(), talks.chat(30)
     large = fits.fit(CHAT, body_of(messages))

@@ -125,7 +125,7 @@ class Fitter:
         self.budgets, self.views = budgets, Views()
         self.options: Options = {"on_failure": "fit", **options}
         self._learned: dict[tuple[str, str], tuple[int, int]] = {}
-        """The tokens that a model accepts beside an answer, known from refusals for length.
+        """The tokens that a model accepts beside an answer, known from refusals that state them.
 
         First that room for the answer. A client knows them for a model from its own refusals.
         """
@@ -205,8 +205,8 @@ class Fitter:
                 return None  # what was too long is not in this request, or must stay as it is
             sent, answer = fitted.after or request.tokens.total, answer_of(request.body)
             smaller = smaller_budget(fault, sent, request.budget.limit, answer)
-            # the model is not sent as many again
-            self._learned[asked.owner, request.model] = answer, smaller.tokens(MOST)
+            if fault.limit and fault.size:  # the model is not sent as many again
+                self._learned[asked.owner, request.model] = answer, smaller.tokens(MOST)
             found = self._fitted(request._replace(budget=smaller, note=""))
         except Exception as broken:  # noqa: BLE001 - as above
             return self._failed(asked, broken) if self.redacts else None
