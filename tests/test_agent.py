@@ -52,6 +52,16 @@ def session():
     return Session("t", budget=BUDGET)
 
 
+def test_what_a_server_signs_beside_its_call_comes_back_to_it(session):
+    signed = {"google": {"thought_signature": "c2ln"}}
+    reply = calling("a")
+    reply["tool_calls"][0]["extra_content"] = signed
+    reply["reasoning_details"] = [{"type": "reasoning.encrypted", "data": "c2ln"}]
+    model = Model(reply, "done")
+    AgentLoop(model, session, [reading("output")]).run("go")
+    assert model.sent[1][1] == reply
+
+
 def test_it_calls_tools_until_the_model_answers_and_everything_is_in_the_session(session):
     model = Model(calling("a"), calling("b", "c"), "done")
     final = AgentLoop(model, session, [reading("output")]).run("go")

@@ -94,8 +94,26 @@ OPENAI_TAKEN: tuple[tuple[str, str, str], ...] = (
         "reasoning",
         "read by this library, for servers of this wire",
     ),
+    *(
+        ("ChatCompletionAssistantMessageParam", field, source)
+        for field, source in (
+            ("reasoning_details", "https://openrouter.ai/docs/use-cases/reasoning-tokens"),
+            ("thinking_blocks", "https://docs.litellm.ai/docs/reasoning_content"),
+            ("provider_specific_fields", "https://docs.litellm.ai/docs/reasoning_content"),
+            ("extra_content", "https://ai.google.dev/gemini-api/docs/thought-signatures"),
+        )
+    ),
+    *(
+        ("ChatCompletionMessageFunctionToolCallParam", field, source)
+        for field, source in (
+            ("provider_specific_fields", "https://docs.litellm.ai/docs/reasoning_content"),
+            ("extra_content", "https://ai.google.dev/gemini-api/docs/thought-signatures"),
+        )
+    ),
 )
-"""Fields that are taken and stand in no published type."""
+"""Fields that are taken and stand in no published type; the signatures of other servers' models
+among them, without which these refuse what they answered.
+"""
 
 RESPONSES_WRITTEN = frozenset(
     {

@@ -151,6 +151,7 @@ def test_what_a_vendor_refuses_is_named_and_mended_where_only_one_thing_can_be_m
     assert restore(mended) == talk
 
 
+SIGNED = {"google": {"thought_signature": "c2ln"}}
 TAKEN = {
     "openai": [
         {"role": "system", "content": "Be brief."},
@@ -162,7 +163,12 @@ TAKEN = {
         {"role": "assistant", "content": "c", "refusal": None, "annotations": [], "audio": None},
         {**calling("a"), "function_call": None, "reasoning_content": "Look first."},
         {**tool("a"), "name": "read"},
-        {"role": "assistant", "content": None, "tool_calls": [{**call("b"), "type": "function"}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{**call("b"), "type": "function", "extra_content": SIGNED}],
+            "reasoning_details": [{"type": "reasoning.encrypted", "data": "c2ln"}],
+        },
         {**tool("b"), "content": [text("two lines")]},
         {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
     ],
