@@ -28,6 +28,12 @@ def result(name: str, words: str = "") -> dict[str, object]:
     return said("user", *message["content"], {"type": "text", "text": words}) if words else message
 
 
+def calling_without(**arguments: object) -> dict[str, object]:
+    function = {"name": "read", **arguments}
+    calls = [{"id": "a", "type": "function", "function": function}]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
 REFUSED = {
     "results of one reply in two messages": ("anthropic", USER, call("a", "b"), result("a"),
      result("b"), USER),
@@ -44,6 +50,9 @@ REFUSED = {
     "a word of the system's within an exchange": (
         "openai", USER, CALL["openai"]("a"), _SYSTEM, RESULT["openai"]("a", "x"), USER,
     ),
+    "no arguments": ("openai", USER, calling_without(), RESULT["openai"]("a", "x"), USER),
+    "arguments that are null": ("openai", USER, calling_without(arguments=None),
+     RESULT["openai"]("a", "x"), USER),
     "a role that there is not": ("openai", USER, {"role": "model", "content": "hm"}, USER),
 }  # fmt: skip
 

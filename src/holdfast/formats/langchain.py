@@ -16,7 +16,7 @@ from . import LANGCHAIN_ROLES, langchain_fields, langchain_type, langchain_wrap
 from .convert import shown
 from .openai_chat import OpenAIChat
 from .payloads import Located, Node, Object, is_list, is_object, objects_in, parsed_object
-from .rules.messages import CallListNotEmpty, ContentGiven
+from .rules.messages import ArgumentsGiven, CallListNotEmpty, ContentGiven
 from .wire import FrameworkWire
 
 _TYPES: Mapping[str, str] = {role: kind for kind, role in LANGCHAIN_ROLES.items()} | {
@@ -33,7 +33,9 @@ class LangChain(FrameworkWire, OpenAIChat):
 
     name = "langchain"
     rules = tuple(
-        rule for rule in OpenAIChat.rules if not isinstance(rule, CallListNotEmpty | ContentGiven)
+        rule
+        for rule in OpenAIChat.rules
+        if not isinstance(rule, ArgumentsGiven | CallListNotEmpty | ContentGiven)
     )
 
     def view(self, original: object) -> Object:

@@ -11,7 +11,7 @@ from holdfast.kernel.messages import Media, Part, Parts, Reasoning, Text, ToolCa
 from . import CHAT_CARRIERS
 from .payloads import ROLES, Located, LocatedPart, Node, Object, joined, schemas
 from .rules.exchanges import FUNCTION_ID, OpenAIExchanges, ResultsRightAfter, UniqueCallIds
-from .rules.messages import AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
+from .rules.messages import ArgumentsGiven, AtLeastOne, CallListNotEmpty, ContentGiven, KnownRoles
 from .wire import LABEL, Glance, ObjectWire
 
 
@@ -25,6 +25,7 @@ class OpenAIChat(ObjectWire):
         AtLeastOne(),
         KnownRoles("system", "developer", "user", "assistant", "tool", "function"),
         CallListNotEmpty(),
+        ArgumentsGiven(),
         ContentGiven(),
         OpenAIExchanges(),
         ResultsRightAfter(),

@@ -4,7 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from holdfast.formats.payloads import ROLES, Object, Path, is_list, is_object, rewritten
+from holdfast.formats.payloads import (
+    ROLES,
+    Object,
+    Path,
+    is_list,
+    is_object,
+    objects_in,
+    rewritten,
+)
 from holdfast.kernel.edits import Edit, Insert
 from holdfast.kernel.integrity import Problems, Rule
 from holdfast.kernel.messages import Message, Messages, Reasoning, Text, ToolCall
@@ -179,6 +187,30 @@ class CallListNotEmpty(MessageByMessage):
     def mended(self, message: Message) -> Message:
         """The message without the field."""
         return without_field(message, "tool_calls")
+
+
+class ArgumentsGiven(MessageByMessage):
+    """Chat Completions: a call has arguments, though some servers answer with null for none."""
+
+    name = "arguments_given"
+
+    def problem(self, message: Message) -> str:
+        """Arguments that are null or missing."""
+        calls = objects_in(original(message).get("tool_calls"))
+        broken = any(_with_arguments(call) is not call for call in calls)
+        return "a call has no arguments" if broken else ""
+
+    def mended(self, message: Message) -> Message:
+        """The message with an empty object for them."""
+        calls = original(message)["tool_calls"]
+        return with_fields(message, tool_calls=list(map(_with_arguments, calls)))
+
+
+def _with_arguments(call: Object) -> Object:
+    held: object = call.get("function")
+    if not is_object(held) or held.get("arguments") is not None:
+        return call
+    return {**call, "function": {**held, "arguments": "{}"}}
 
 
 class NotEmpty(MessageByMessage):
