@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import sqlite3
 
 import pytest
 
@@ -81,6 +82,22 @@ def test_nothing_of_an_erased_thread_is_left_in_any_byte_and_nothing_of_others_i
     assert kept.search("keepedit")[0].position == 1
     assert list(kept.notes().values()) == ["keepnote is to be kept"]
     assert SqliteStore(tmp_path / "agent.db").check() == []
+
+
+def test_an_erasure_that_a_reader_keeps_in_the_log_is_told(tmp_path):
+    file = tmp_path / "agent.db"
+    kept = SqliteStore(file, timeout=0.1)
+    store = holdfast.open(kept)
+    fill(store, "t", SECRETS)
+    reader = sqlite3.connect(file, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM lines").fetchone()
+    with pytest.raises(holdfast.StoreError, match="still holds what was erased"):
+        store.delete_thread("t")
+    assert store.threads() == []
+    reader.close()
+    kept.compact()
+    assert not any(SECRETS[0].encode() in content for content in files(tmp_path).values())
 
 
 def test_an_erased_name_begins_anew(store):

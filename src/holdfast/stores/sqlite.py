@@ -412,7 +412,10 @@ class SqliteStore(EntryStore, ClosedAfterUse):
             return 0
 
     def compact(self) -> None:
-        """Merge the index, and free the space of deleted entries."""
+        """Merge the index, and free the space of deleted entries.
+
+        Raises StoreError if the write-ahead log cannot be emptied, since it is read meanwhile.
+        """
         with self._file.writing() as connection:
             for (log,) in connection.execute(
                 "SELECT DISTINCT number >> 32 FROM waiting"
@@ -423,7 +426,12 @@ class SqliteStore(EntryStore, ClosedAfterUse):
                 _Index(connection, log).merge()
         with self._file.use() as connection:
             connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            ((is_read, *_),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if is_read:
+            raise StoreError(
+                f"sqlite store {self._file.path}: it is read meanwhile, so its write-ahead log "
+                "still holds what was erased; end the reader, and compact the store again"
+            )
 
     def check(self) -> list[str]:
         """The damage that SQLite finds, one text for each."""
