@@ -119,6 +119,16 @@ def test_an_output_that_is_there_is_not_replaced(source, tmp_path):
     assert (tmp_path / "out.jsonl").read_text() == "mine"
 
 
+def test_bytes_that_are_not_utf_8_are_refused_and_never_replaced(tmp_path):
+    told = '[{"role": "user", "content": "Café"}]\n'
+    (tmp_path / "in.jsonl").write_bytes(told.encode("cp1252") + told.encode())
+    batch(str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"), BUDGET, engine=Here())
+    assert outputs(tmp_path / "out.jsonl") == [json.loads(told)]
+    (bad,) = outputs(tmp_path / "out.jsonl.bad.jsonl")
+    assert bad["place"].endswith("in.jsonl: line 1")
+    assert bad["reason"] == "this is not UTF-8; save the file as UTF-8"
+
+
 def test_what_cannot_be_read_goes_to_a_file_of_its_own_with_the_reason(tmp_path):
     good = lines(3)
     (tmp_path / "in.jsonl").write_text("\n".join([good[0], "{", "", good[1], "[7]", good[2]]))

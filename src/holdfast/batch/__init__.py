@@ -62,6 +62,11 @@ class Record(NamedTuple):
     text: str
 
 
+def _sendable(text: str) -> str:
+    """The text with a question mark for each byte that was not UTF-8."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _read(text: str, problem: str) -> Any:
     try:
         return json.loads(text)
@@ -89,8 +94,7 @@ class Source(NamedTuple):
             ):
                 for number, line in enumerate(lines, 1):
                     if line.strip():
-                        text = line.rstrip("\r\n").encode("utf-8", "replace").decode()
-                        yield Record(f"{self.name}: line {number}", text)
+                        yield Record(f"{self.name}: line {number}", line.rstrip("\r\n"))
 
 
 def sources_of(names: Iterable[str]) -> list[Source]:
@@ -221,7 +225,7 @@ class Done:
     def refuse(self, record: Record, reason: str) -> None:
         """Count the input as bad."""
         self.outputs.append("")
-        self.bad.append({"place": record.place, "reason": reason, "record": record.text})
+        self.bad.append({"place": record.place, "reason": reason, "record": _sendable(record.text)})
         self.summary.inputs += 1
         self.summary.bad += 1
 
@@ -241,6 +245,8 @@ def fit_chunk(budget: int | Budget, options: Options, chunk: tuple[int, Sequence
     options = _opened(options)
     for record in chunk[1]:
         try:
+            if record.text != _sendable(record.text):
+                raise InputError("this is not UTF-8", advice="save the file as UTF-8")
             value = _read(record.text, "this is not")
             row = value if is_object(value) and isinstance(value.get(_COLUMN), str) else None
             messages = _read(row[_COLUMN], "its messages are not") if row else value
