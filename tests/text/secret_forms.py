@@ -49,6 +49,16 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
     ("colours", f"\x1b[38;5;208mAWS_SECRET_ACCESS_KEY{OFF}\x1b[2m=\x1b[22m{KEY}", (KEY,)),
     ("colours", f"\\u001b[31mpassword\\u001b[0m=\\u001b[33m{PASSWORD}\\u001b[0m", (PASSWORD,)),
     ("colours", f"\x1b]8;;https://x\x07OPENAI_API_KEY\x1b]8;;\x07={RED}{OPENAI}{OFF}", (OPENAI,)),
+    # blocks, tags and anchors of YAML
+    ("yaml", f"password: >\n  {PASSWORD}\nuser: x", (PASSWORD,)),
+    ("yaml", f"password: |+\n  {PASSWORD}\n", (PASSWORD,)),
+    ("yaml", f"password: |2\n  {PASSWORD}\n", (PASSWORD,)),
+    ("yaml", "password: !!str 84027316\n", ("84027316",)),
+    ("yaml", f"password: &pw {PASSWORD}\n", (PASSWORD,)),
+    # a row of a table in JSON without escapes
+    ("table", f'{{"row": "| db | password | {MIXED.replace("-", "")} |"}}', ("vYq2",)),
+    # in HTML, as Python escapes it
+    ("html", f"password=&#x27;{PLAIN}&#x27;", (PLAIN,)),
     # keys of several lines
     ("key", "\n".join(LINES), tuple(BODY)),
     (
@@ -242,6 +252,10 @@ FORMS: list[tuple[str, str, tuple[str, ...]]] = [
 ]
 
 HARMLESS = [
+    "password: >\n  must have eight characters",
+    "password: !Ref DatabasePassword1",
+    'type T = "a" | Password | Abc12345',
+    "let secret: &str = name;",
     f"page_token: {UUID}",
     f"token: {UUID}",
     "authTokenizer = BertTokenizer2",

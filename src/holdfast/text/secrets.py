@@ -110,7 +110,7 @@ _NAME = (
     r"|token(?<!pagetoken)(?<!page[_-]token)(?<!nexttoken)(?<!next[_-]token)(?!i)"
     r"|x-amz-signature(?<=[?&]x-amz-signature)|signature(?<=[?&]signature)|sig(?<=[?&]sig)"
 )
-_QUOTE = r"(?:\\{0,15}[\"'`“”]|\*\*|&quot;|&#3[49];|%22)"
+_QUOTE = r"(?:\\{0,15}[\"'`“”]|\*\*|&quot;|&#(?:3[49]|x2[27]);|%22)"
 _HEADER = re.compile(
     r"((?:(?:bearer|basic|apikey|x-api-key:)[ \t]{1,3}"
     rf"|authorization(?:{_QUOTE}?[:=]|{_QUOTE},)[ \t]{{0,3}}{_QUOTE}?"
@@ -125,7 +125,8 @@ _NAMED = re.compile(
     r"(?::=|=>|::(?=\s)|:(?!:[a-z])|[=：]|(?:\|\||\?\?)=|(?:\|\||\?[?:]|<-)(?= ?[\"'`])|%3[ad])"
     r"(?:\*\*)?\s{0,3}"
     # as the block of a YAML file, its lines are below the name
-    r"(?:(?:\||[|>]-)\s{1,40}|&?[a-z]{1,20} {0,3}= {0,3}(?=[\"']))?"  # or a type before it
+    r"(?:[|>][-+\d]{0,2}\s{1,40}|&?[a-z]{1,20} {0,3}= {0,3}(?=[\"'])"  # or a type before it
+    r"|(?:!!str|&[\w-]{1,40}) {1,3})?"  # or YAML's tag or anchor
     # in a manifest: name and value
     rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"
     # of an element, or of the one behind it
@@ -134,17 +135,19 @@ _NAMED = re.compile(
     rf"|{_QUOTE}?,?[ \t]{{1,3}}))"  # of an option
     r"(?:[bfru](?=[\"'])|\"\"(?=\")|<!\[cdata\[)?"  # what may begin a value
     r"(?:\"([^\"\n]{1,500})\"|'([^'\n]{1,500})'"
-    rf"|(?:\\{{1,15}}[\"']|[`“]|&quot;|&#3[49];|%22)([^\n]{{1,500}}?)(?={_QUOTE})"
+    rf"|(?:\\{{1,15}}[\"']|[`“]|&quot;|&#(?:3[49]|x2[27]);|%22)([^\n]{{1,500}}?)(?={_QUOTE})"
     r"|([^\s\"'`,;&<({$*\[\])}\\][^\s\"'`,;&<(\[\])}\\]{0,500}+(?![(\[])))"
 )
 _PLAIN = r"[^\s\"'`“”,;&|\\]{0,500}+"
 _VALUE_FIRST = re.compile(
-    rf"(value{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)({_PLAIN}(?:[&|](?!name|key|quot;|#3){_PLAIN}){{0,9}}+)"
+    rf"(value{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?)({_PLAIN}(?:[&|](?!name|key|quot;|#3|#x2){_PLAIN}){{0,9}}+)"
     rf"(?={_QUOTE}?[;&|]?,?\s{{0,40}}{_QUOTE}?(?:name"
     rf"|key){_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}{_QUOTE}?[\w.-]{{0,40}}({_NAME}))"
 )
 _ELEMENT = re.compile(r"(?<!:)<(?:[\w:.-][^<>\n]{0,60})?$")
 _ARGUMENT = re.compile(r"\(\s{0,3}[\"'][\w.-]{0,60}$")
+_TAG = re.compile(r"\s(?:!!str|&[\w-]{1,40})$")  # of YAML
+_ROW = re.compile(r"(?:^|\n|[:,\[]\s?\")\s*\|[^\n]*$")  # of a table, also one in JSON
 _OPTION = re.compile(r"(?:^|[\s\"'`(\[])--?[\w-]{0,60}$")
 # the short options by which common commands take a password
 _COMMAND = re.compile(
@@ -183,7 +186,7 @@ _PLACEHOLDER = re.compile(
 _REFERENCE = re.compile(
     r"(?:self|this)(?:\??\.[a-z_$][\w$]*)+"
     r"|(?:[a-z_$][\w$]*\??\.)+[a-z_$]{0,40}(?:pass|pwd|secret|credential)[a-z_$]{0,40}\d?"
-    r"|!(?:ref|sub|getatt|importvalue|vault|secret|env\w{0,9})",
+    r"|!(?:!str|ref|sub|getatt|importvalue|vault|secret|env\w{0,9})",
     re.IGNORECASE,
 )
 """What names a place of a password, in code or a file: ``settings.DB_PASSWORD``."""
@@ -351,18 +354,18 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
     In a sentence or a table, or as the arguments of a call, the value must have letters and digits.
     Without any of these, it must look random.
     """
-    between = found[1].rstrip("\"'`“* \xa0\t\r\n,\\")
+    between = _TAG.sub("", found[1].rstrip("\"'`“* \xa0\t\r\n,\\"))
     before = low[max(0, found.start() - 64) : found.start()]
     is_quoted = found[5] is None
-    if between.endswith(">") and not between.endswith("=>"):
+    if between.endswith(">") and not between.endswith(("=>", ": >")):
         if "<" not in between:
             return _ELEMENT.search(before) is not None
         return _MIXED.fullmatch(value) is not None
-    if between.rstrip("\n|>- ").endswith((":", "=", "：", "?", "<", "%3d", "%3a")):
+    if between.rstrip("\n|>-+ 0123456789").endswith((":", "=", "：", "?", "<", "%3d", "%3a")):
         return True
     if between.endswith("||"):
         return is_quoted
-    if between.endswith("|") and not before.rpartition("\n")[2].lstrip().startswith("|"):
+    if between.endswith("|") and not _ROW.search(before):
         return False  # as the name of a type may
     if between.endswith((" is", " was", "|")) or (
         is_quoted and ("," not in found[1] or _ARGUMENT.search(before))
