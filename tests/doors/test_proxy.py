@@ -99,6 +99,28 @@ def test_headers_that_are_of_one_connection_are_not_sent_on(provider, address):
     assert sent["x-a"] == "b"
 
 
+@pytest.mark.parametrize(
+    ("accepted", "sent"),
+    [("gzip, br;q=0.9, zstd", "gzip, zstd"), ("br", "identity"), ("gzip", "gzip")],
+)
+def test_a_conversations_answer_comes_in_a_coding_in_which_a_refusal_can_be_read(
+    provider, address, accepted, sent
+):
+    post(address + CHAT, chat(1), **{"accept-encoding": accepted})
+    assert provider.asked[0].headers["accept-encoding"] == sent
+    httpx2.get(f"{address}/v1/models", headers={"accept-encoding": accepted})
+    assert provider.seen[-1].headers["accept-encoding"] == accepted
+
+
+def test_a_long_header_of_an_answer_is_passed_on():
+    policy = b"x" * 20_000
+    head = b"HTTP/1.1 200 OK\r\nx-policy: " + policy + b"\r\ncontent-length: 2\r\n\r\n{}"
+    with raw_server(_lies(head)) as url, proxy(url) as address:
+        answer = post(address + CHAT, chat(1))
+    assert answer.status_code == 200
+    assert answer.headers["x-policy"].encode() == policy
+
+
 def test_a_name_of_the_thread_is_not_sent_on(provider, address):
     for body in (chat(1), chat(30)):
         post(address + CHAT, body, **{"x-holdfast-thread": "mine"})

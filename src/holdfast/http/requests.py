@@ -218,13 +218,22 @@ MOST = 64_000_000
 """Bytes of a decompressed body that are read: some ten times the largest context window."""
 
 
+_CODINGS = ("", "identity", "gzip", "x-gzip", "deflate", "zstd")
+
+
+def readable_of(accepted: str) -> str:
+    """The content codings that a client accepts, without those that ``plain`` does not read."""
+    each = accepted.lower().split(",")
+    return ",".join(c for c in each if c.partition(";")[0].strip() in _CODINGS) or "identity"
+
+
 def plain(raw: bytes, encoding: str = "") -> bytes:
     """The body without its content coding (gzip, deflate or zstd).
 
     Raises InputError for another coding, for damaged data, and for more than ``MOST`` bytes.
     """
     coding = encoding.strip().lower()
-    if coding not in ("", "identity", "gzip", "x-gzip", "deflate", "zstd"):
+    if coding not in _CODINGS:
         raise InputError(f"the content coding {coding[:20]!r} is not known", place="body")
     text = raw
     try:

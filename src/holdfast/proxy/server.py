@@ -24,7 +24,16 @@ from typing import Any, cast
 from holdfast.api import sample
 from holdfast.formats.convert import convert
 from holdfast.http.fitter import Fitted, Fitter, Given, RequestRefusedError
-from holdfast.http.requests import OWN, Budgets, Vendor, origin_of, plain, vendor_of, written
+from holdfast.http.requests import (
+    OWN,
+    Budgets,
+    Vendor,
+    origin_of,
+    plain,
+    readable_of,
+    vendor_of,
+    written,
+)
 from holdfast.kernel.errors import ConfigError, HoldfastError
 from holdfast.kernel.registry import needed_by
 from holdfast.providers.vendor import REFUSED
@@ -51,6 +60,7 @@ _HOP = frozenset(
 
 _OWN = OWN.encode()
 _AUTOMATIC = ("user-agent", "accept", "accept-encoding", "content-type")
+_FIELD = 65_536  # bytes of a header of an answer, as Python's own client takes them
 _CONNECT = 5.0  # seconds to connect to a provider, as long as the packages of OpenAI and Anthropic
 
 
@@ -96,6 +106,7 @@ class Proxy:
             connector=aiohttp.TCPConnector(limit=0),
             skip_auto_headers=_AUTOMATIC,
             cookie_jar=aiohttp.DummyCookieJar(),
+            max_field_size=_FIELD,
         )
         async with self.session:
             await send({"type": "lifespan.startup.complete"})
@@ -276,7 +287,8 @@ class _Exchange:
         left = {*_HOP, *map(bytes.strip, named.split(b","))}
         if changed:
             left.add(b"content-encoding")
-        if readable:
+        accepted = self.headers.get("accept-encoding")
+        if readable or (self.endpoint and accepted):
             left.add(b"accept-encoding")
         if not isinstance(body, bytes | None):
             left.remove(b"content-length")
@@ -285,8 +297,9 @@ class _Exchange:
             for name, value in self.client.scope["headers"]
             if name not in left and not name.startswith(_OWN)
         ]
-        if readable:
-            headers.append(("accept-encoding", "identity"))
+        if b"accept-encoding" in left:  # what refuses a length must be read
+            coding = "identity" if readable else readable_of(accepted or "")
+            headers.append(("accept-encoding", coding))
         scope, proxy = self.client.scope, self.proxy
         target: bytes = scope.get("raw_path") or self.path.encode()
         if scope["query_string"]:
