@@ -169,6 +169,11 @@ def test_a_pinned_result_stays_with_its_call():
     assert same(done.messages[2:4], messages[4:6]) or same(done.messages[1:3], messages[4:6])
 
 
+def test_a_profile_is_never_left_out_for_a_strategy_unsaid():
+    with pytest.raises(ConfigError, match="^profile: a profile and strategies exclude each other"):
+        fitted(chat(10), profile="fast")
+
+
 def test_a_predicate_of_the_caller_that_raises_is_named():
     def pins(message):
         return message["no_such_field"]

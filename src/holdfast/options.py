@@ -170,6 +170,12 @@ def check(options: Options) -> None:
             raise TypeError(f"there is no option {name!r}; {nearest(name, known)}")
         if name in _TYPES and (value is not None or name in _DEFAULTS):
             check_type(value, _TYPES[name], name)
+    if "profile" in options and options.get("strategy") is not None:
+        raise ConfigError(
+            "a profile and strategies exclude each other",
+            place="profile",
+            advice="give one of them",
+        )
 
 
 def chosen(options: Options) -> tuple[Compressor, Profile]:

@@ -249,10 +249,11 @@ def test_where_secrets_are_masked_a_fault_refuses_the_request_in_one_line():
     assert "\n" not in str(told.value)
 
 
-def test_secrets_are_masked_also_where_all_fits():
+@pytest.mark.parametrize("profile", [{}, {"profile": "fast"}])
+def test_secrets_are_masked_also_where_all_fits(profile):
     messages = talks.chat(1)
     messages[-1]["content"] += f"\nGITHUB_TOKEN={SECRET}"
-    fitted = fitter(redact=True).fit(CHAT, body_of(messages))
+    fitted = fitter(redact=True, **profile).fit(CHAT, body_of(messages))
     assert SECRET.encode() not in fitted.body
     assert fitted.changed
     assert json.loads(fitted.body)["messages"][1] == messages[1]

@@ -34,6 +34,10 @@ def session():
             "store: 'agent.db' is not a URL; a file is written 'sqlite:///agent.db'",
         ),
         (
+            {"profile": "fast", "strategy": "trim"},
+            "profile: a profile and strategies exclude each other; give one of them",
+        ),
+        (
             {"budget": "many"},
             "budget: 'many' is not a positive number of tokens; give one such as 8000 or 8k",
         ),

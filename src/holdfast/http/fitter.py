@@ -260,6 +260,7 @@ class Fitter:
             return request.body, fitted
         # without a step, only secrets are masked
         masking: Options = {**request.options, "strategy": [], "redact": True}
+        masking.pop("profile", None)
         found = compress(body, Budget(limit=MOST, trigger=0), **masking)
         if not found.redacted:
             return request.body, fitted

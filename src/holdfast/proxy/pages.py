@@ -159,6 +159,7 @@ class Pages:
                 "model": model,
                 "thread": _thread(client),
             }
+            options.pop("profile", None)
             result = compress(list(messages), budget, **options)
             messages, metrics = result.messages, result.metrics
         return {

@@ -209,8 +209,9 @@ class SessionOptions:
         if unknown := options.keys() - ThreadOptions.__annotations__:
             known = ", ".join(ThreadOptions.__annotations__)
             raise TypeError(f"a session has no option {min(unknown)!r}; known are {known}")
-        given: dict[str, Any] = {"profile": USUAL_PROFILE}
-        given |= {name: value for name, value in options.items() if value is not None}
+        given: dict[str, Any] = {
+            name: value for name, value in options.items() if value is not None
+        }
         self.budget = budget
         self.format: Provider = given.get("format")
         self.own = own_options(given)
