@@ -9,7 +9,8 @@ from functools import partial
 from inspect import isawaitable
 from typing import Any, Literal, Protocol
 
-from holdfast.formats.payloads import ROLES, as_sent, is_list, is_object, what_is
+from holdfast.formats.payloads import ROLES, as_sent, is_list, is_object, message_in, what_is
+from holdfast.kernel.apply import mended
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import arun, run
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
@@ -20,7 +21,6 @@ from holdfast.providers.vendor import refusal
 from holdfast.session import Session, View
 from holdfast.session.view import copied
 from holdfast.stores.protocols import settled
-from holdfast.validity import repair, validate
 
 from .tools import (
     FunctionTool,
@@ -227,13 +227,14 @@ class AgentLoop:
     def _to_send(self) -> list[Any]:
         """The messages for the model; calls that an interruption left open are repaired.
 
-        Without a view these are all messages of the thread; an outdated view is fitted again.
+        Without a view these are all messages of the thread; an outdated view is fitted again. Its
+        server wants back what it answered, also fields that no vendor publishes, or not yet.
         """
         if self._view is not None and self._revision != self.session.revision:
             self.fit()
         messages = self.session.messages() if self._view is None else self._view
-        wire = self.session.wire(*messages)
-        return list(repair(messages, wire).messages) if validate(messages, wire) else messages
+        transcript = mended(self.session.wire(*messages).read(messages))
+        return [message.original for message in transcript.messages]
 
     def _fit_harder(self, refused: ContextOverflowError, sent: list[Any]) -> View:
         """A view that the model should accept; later views are no larger."""
@@ -290,4 +291,4 @@ def _messages(reply: object, wire: Format) -> list[Any]:
                 f"the model gave a message of the role {role!r}; "
                 "return its own message, whose role is assistant"
             )
-    return sent
+    return list(map(message_in, sent))
