@@ -41,7 +41,7 @@ from holdfast.text.pieces import (
     things_in,
     writer,
 )
-from holdfast.text.question import Term, answers_to, scores_of, terms_of
+from holdfast.text.question import answers_to, scores_of, terms_of
 from holdfast.text.words import DIGITS
 
 # the value of things
@@ -258,19 +258,6 @@ def until(enough: float, order: Iterable[int], costs: Values) -> Iterator[int]:
         spent += costs[number]
         if spent >= enough:
             return
-
-
-def within(most: float, order: Iterable[int], costs: Values) -> Iterator[int]:
-    """The first of the order, and others that cost at most ``most``, with it if it does."""
-    spent: float | None = None
-    for number in order:
-        cost = costs[number]
-        if spent is None:
-            spent = cost if cost <= most else 0.0
-            yield number
-        elif spent + cost <= most:
-            spent += cost
-            yield number
 
 
 _Queue = list[tuple[float, int]]
@@ -491,17 +478,14 @@ def _answers(
 
     In one text, it is the share of the best answer's weight, or of the heaviest term's if that is
     more: a term that nearly all pieces have makes none of them a good answer. In a conversation it
-    is the share of all terms that any piece has: a long message is not a question that one piece
-    answers. Also returns the share of the question that the best answer has.
+    is the share of all of the question, which may be a long message: a piece that has one of its
+    words by chance answers little of it. Also returns the share that the best answer has.
     """
     found = answers_to(question, [piece.text for piece in pieces], parents)
-    asked: dict[Term, float] = {}  # a term has one weight in all pieces
-    for terms in found:
-        asked |= terms
     best = max((sum(terms.values()) for terms in found), default=0.0)
-    most = max([best, *(term.weight for term in asked)]) if alone else sum(asked.values())
-    shares = [{term.needle: part / most for term, part in terms.items()} for terms in found]
-    return shares, best / (sum(term.weight for term in terms_of(question)) or 1.0)
+    whole = sum(term.weight for term in terms_of(question)) or 1.0
+    most = max([best, *(t.weight for terms in found for t in terms)]) if alone else whole
+    return [{t.needle: part / most for t, part in terms.items()} for terms in found], best / whole
 
 
 def _nearness_to_answers(

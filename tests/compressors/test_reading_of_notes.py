@@ -241,3 +241,85 @@ def test_a_heading_is_shown_once_and_the_end_of_a_text_never_first():
         shown = holdfast.shrink(text, tokens).text.split("\n")
         assert "END" not in shown[:-3]
         assert len(shown) == len(set(shown)) or shown.count("…") > 1
+
+
+def test_a_tool_may_be_named_as_unclear_replies_are():
+    messages = [{"role": "user", "content": "Answer my mail. Sign as Pia."}]
+    for n in range(12):
+        mail = f"Can we meet on {n + 3} March in room B{n}? " + "Kind regards from all of us. " * 12
+        messages += step(2 * n, mail, "read_mail", id=f"msg-{7919 * n}")
+        messages += step(
+            2 * n + 1, '{"ok": true}', "reply", id=f"msg-{7919 * n}", text=f"Room B{n}."
+        )
+    told = shown([*messages, END], 0.3)
+    assert "\n- reply id: msg-" in told
+    assert "> reply" not in told
+
+
+def test_what_a_person_types_below_an_output_is_no_failure_of_it():
+    wish = "One more thing: count a gap only if all of T1 and W3 are missing, not just one of them."
+    messages = [{"role": "user", "content": "Which station had the longest gap? Use search[...]."}]
+    for n in range(12):
+        thought = f"Thought: Next station ST-{n:02}.\nAction: search[ST-{n:02}]"
+        seen = f"Observation: station ST-{n:02} rows={n * 13 + 7} gap={n * 3.25} " + f"w{n} " * 40
+        messages.append({"role": "assistant", "content": thought})
+        messages.append({"role": "user", "content": seen})
+        if n == 7:
+            messages.append({"role": "user", "content": wish})
+    told = shown(messages, 0.6)
+    assert wish in told
+    assert f"failed: {wish}" not in told
+
+
+SAID = {
+    "The charge FX9921 is enough for 100 doses.": "Then order 40 of charge FX9940.",
+    "Ordered, 7741-B.": "Charge FX9921 was recalled! Use nothing of it.",
+    "80 doses are missing.": "Order 80, at Phoenix, Sanacorp is late.",
+    "PX-3310, 14 April.": "Monday is cancelled then, move them to Friday.",
+    "24 moved.": "Gerda is off on Thursday.",
+    "One room then.": "Log the fridge twice a day.",
+    "Noted.": "Mr Amiri comes with wife and son.",
+}
+
+
+def test_one_common_word_of_a_short_request_does_not_choose_what_is_told():
+    messages = [{"role": "user", "content": "Plan the week of 13 to 17 April with charge FX9921."}]
+    formula = "The helpers see the plan in the intranet. I write everything into the calendar."
+    for answer, order in SAID.items():
+        messages.append({"role": "assistant", "content": f"{answer} {formula}"})
+        messages.append({"role": "user", "content": order})
+    messages.append({"role": "assistant", "content": "Shall I print it?"})
+    messages.append({"role": "user", "content": "Yes, with all rules for the helpers"})
+    told = shown(messages, 0.45)
+    assert "FX9921 was recalled" in told
+    assert sum(order in told for order in SAID.values()) >= 4
+
+
+@pytest.mark.parametrize("share", [0.15, 0.25])  # an output just fits the first
+def test_acts_that_name_nothing_but_themselves_come_after_what_a_user_decided(share):
+    messages = [TASK]
+    for n, order in enumerate(SAID.values()):
+        called = {"name": f"transfer_to_{'abcdefg'[n]}_desk", "arguments": "{}"}
+        calls = [{"id": f"c{n}", "type": "function", "function": called}]
+        messages.append({"role": "assistant", "content": None, "tool_calls": calls})
+        messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": "Handed over."})
+        messages += [{"role": "user", "content": order}, *pods(n + 20)]
+    told = shown([*messages, END], share)
+    assert all(order in told for order in SAID.values())
+    assert told.count("transfer_to") < len(SAID)
+
+
+def test_what_a_person_answers_an_act_that_asks_counts_as_a_persons_words():
+    messages = [{"role": "user", "content": "Fix the rounding of invoices."}]
+    answer = "Leave the cart as it is, the credit note must match the invoice to the cent"
+    for n in range(16):
+        if n == 5:
+            asks = "<ask_followup_question>\n<question>Shall I change the cart too?</question>\n"
+            messages.append({"role": "assistant", "content": f"{asks}</ask_followup_question>"})
+            messages.append({"role": "user", "content": f"<answer>\n{answer}\n</answer>"})
+        reads = f"<read_file>\n<path>billing/part_{n}.ts</path>\n</read_file>"
+        rows = "\n".join(f"export const rate_{n}_{row} = {row * 17 + n};" for row in range(14))
+        messages.append({"role": "assistant", "content": f"I'll look at part {n}.\n{reads}"})
+        returned = f"[read_file for 'billing/part_{n}.ts'] Result:\n{rows}"
+        messages.append({"role": "user", "content": returned})
+    assert answer in shown(messages, 0.05)

@@ -11,7 +11,7 @@ import pytest
 
 import holdfast
 from holdfast.kernel.ports import Room
-from holdfast.selection import excerpt, ordered, valued, within
+from holdfast.selection import excerpt, ordered, valued
 from holdfast.text.pieces import Piece, Reading, writer
 
 
@@ -29,14 +29,6 @@ def test_the_order_is_the_same_in_whatever_order_things_stand(names):
         [-1] * 9, things, [9.0] * 9, worth, again=0.15, templates=[()] * 9, bonus=[0.0] * 9
     )
     assert list(order) == list(range(9))
-
-
-@pytest.mark.parametrize(
-    ("most", "chosen"),
-    [(0, [0]), (4, [0, 2, 3]), (5, [0, 1]), (6, [0]), (7, [0, 3]), (9, [0, 2]), (15, [0, 1, 2, 3])],
-)
-def test_beside_the_best_piece_stands_what_fits(most, chosen):
-    assert list(within(most, range(4), [6.0, 5.0, 3.0, 1.0])) == chosen
 
 
 def test_what_a_piece_is_under_answers_with_it():

@@ -89,7 +89,7 @@ def worth_of_changes(
     """The value of acts that were done for what they change, and of what is said of it.
 
     They return hardly an id that was not named before. What they name is told by what listed it,
-    and only the act tells that it is done.
+    and only the act tells that it is done. One that names nothing but itself says little.
     """
     worth: dict[int, float] = {}
     for act, number in outcomes_of(events).items():
@@ -97,7 +97,7 @@ def worth_of_changes(
         if outcome.function != "outcome" or outcome.failed or not text.counts:
             continue
         fresh = sum(uses[name].first == number for name in text.ids)
-        if fresh <= max(1, _NEWS * len(text.ids)):
+        if fresh <= max(1, _NEWS * len(text.ids)) and len(texts[act].counts) > 1:
             worth[act] = table().changed
             if len(text.numbers) == 1:
                 worth[number] = table().changed / 2

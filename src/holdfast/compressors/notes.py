@@ -166,6 +166,7 @@ _ANSWER = 40
 _MOST_LINES = 0.5
 # least share of a piece's names in a version that replaces it; 0.25, 0.75 and 1 kept as much
 _MOST_NAMES = 0.5
+_QUESTION_MARKS = ("?", "？", "؟")
 _NEARLY_ALL = 0.8  # share of all candidates' tokens that makes them one text; 0.9 kept as much
 
 
@@ -467,6 +468,8 @@ class Candidates:
             is_shown = is_talk and event.function == "material" and not event.from_notes
             by = f"{event.by} words" if event.function == "words" else event.function
             by = f"{UNCLEAR} words" if is_shown else by
+            if event.is_unclear and event.act >= 0 and self._asks(event.act):
+                by = "user words"
             worth = weights.said.get(by, 0.0) * seldom.get(by, 1.0)
             if not worth:
                 said += _trouble(event, text)
@@ -492,6 +495,10 @@ class Candidates:
                     rare *= min(1.0, length)
                 said.append(worth * rare * (share if is_users else min(1.0, share)))
         return said
+
+    def _asks(self, act: int) -> bool:
+        """Whether an act asks somebody something."""
+        return any(piece.text.endswith(_QUESTION_MARKS) for piece in self.texts[act].pieces)
 
     def _material_as_things(self) -> dict[str, float]:
         """Turn the bonus of each piece of material into a thing of that value; return the values.
@@ -577,7 +584,7 @@ def _is_answer(events: Events, number: int) -> bool:
     """Whether a user answers in a few words what an assistant asked directly before."""
     answer, question = events[number], events[number - 1]
     is_question = question.by == "assistant" and question.function == "words"
-    is_question = is_question and question.content.rstrip().endswith(("?", "？", "؟"))
+    is_question = is_question and question.content.rstrip().endswith(_QUESTION_MARKS)
     return number > 0 and answer.is_users_words and len(answer.text) <= _ANSWER and is_question
 
 

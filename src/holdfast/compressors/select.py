@@ -17,7 +17,7 @@ from holdfast.kernel.forks import cached_property
 from holdfast.kernel.messages import Text, ToolResult
 from holdfast.kernel.transcript import Transcript, legal, unit_of
 from holdfast.kernel.typed import Fraction
-from holdfast.selection import table, typed_of, until, within
+from holdfast.selection import table, typed_of, until
 from holdfast.stream import StreamEvent, events_of, has_acts
 from holdfast.text.fit import FIRST_GUESS, filled, head_tail, water_level
 
@@ -271,7 +271,7 @@ class Stays:
     def _answered(self) -> range:
         """The message before the user's newest if it stays whole, since "yes" alone means nothing.
 
-        A long one does if the newest is short and a little room is left for the task.
+        A long one does if it is words, the newest is short, and a little room is left for the task.
         """
         unit = self.before_users_newest
         size, answer = self._size(unit), self._size(self.transcript.newest)
@@ -283,7 +283,8 @@ class Stays:
         task = min(words, int(self.room * _LEAST_TASK))
         is_told = self.task != self.asked_first  # it goes, and notes need room for it
         fits = answer <= _SHORT_ANSWER and size + answer + task <= room and not is_told
-        return unit if fits else range(0)
+        is_words = all(self.transcript.messages[i].is_speech for i in unit)
+        return unit if fits and is_words else range(0)
 
     @cached_property
     def _always_kept(self) -> frozenset[int]:
@@ -391,9 +392,9 @@ class Stays:
 _LEAST_SHOWN = 16
 # a text of fewer times the tokens of its reference is saved but not named; half kept as much
 _WORTH_NAMING = 4
-# share of the room for references. With double as much, .892 of the ids in sessions of a customer
-# service stay instead of .916
-_NAMED = 0.04
+# share of the room for references. With .075, .892 of the ids in sessions of a customer service
+# stayed instead of .916
+_NAMED = 0.05
 # tokens for which events are read and candidates ranked even if the room is smaller: of few ranked
 # candidates none may fit, and a small room would stay unused
 _LEAST_RANKED = 512
@@ -476,9 +477,7 @@ class Selection(Stays):
             cost = draft.tokens(opening) - empty
             if opening and cost <= min(share, left):
                 left -= cost
-                best = dict.fromkeys([*opening, *mine])
-                # a user's words go beyond their room rather than to be told with a gap
-                floor = [*(until if event is None else within)(guaranteed, best, costs)]
+                floor = list(until(guaranteed, dict.fromkeys([*opening, *mine]), costs))
                 openings += floor if event is None else opening
                 floors.append(floor)
             elif event is not None and (place == 0 or share <= left):

@@ -29,7 +29,7 @@ from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, keeps, may_follow
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import masked_parts, redacted_text
-from holdfast.stream import UNCLEAR, Events, Function, StreamEvent
+from holdfast.stream import Events, Function, StreamEvent
 from holdfast.text.importance import alarm
 from holdfast.text.keyed import decimal, digest, is_known
 from holdfast.text.pieces import GAP, Piece, TextPieces, heading_of
@@ -338,7 +338,7 @@ def _label(entry: NoteEntry, users: str) -> str:
     event = entry.event
     if event.function == "notes":
         return ""
-    if event.function == "outcome" or event.by == UNCLEAR:
+    if event.function == "outcome" or event.is_unclear:
         return "> failed: " if event.failed else "> "
     if event.function in ("words", "material"):
         return users if event.is_users_words else f"- {event.by}: "

@@ -82,6 +82,11 @@ class StreamEvent(NamedTuple):
         """Whether these are a user's own words."""
         return self.by == "user" and self.function == "words"
 
+    @property
+    def is_unclear(self) -> bool:
+        """Whether a person or a program may have written it; a tool may have any name."""
+        return self.by == UNCLEAR and self.function != "act"
+
 
 # the id of a call, or its message and part
 CallName = str | tuple[int, int]
@@ -199,7 +204,7 @@ def _events_of_message(
 
 def _is_returned(events: Events) -> bool:
     """Whether the last event is an output, or may be one."""
-    return bool(events) and (events[-1].function == "outcome" or events[-1].by == UNCLEAR)
+    return bool(events) and (events[-1].function == "outcome" or events[-1].is_unclear)
 
 
 def _name_of(events: Events, act: int) -> str:
@@ -274,7 +279,7 @@ def _events_of_text(
     text, frame = protocol.unframed(text, number)
     found = list(_events_of_user(text, role, at, number, protocol, last_act))
     if goes_on and found and found[-1].by == "user":  # an output may go on in the next text
-        fails = reports_failure(text)
+        fails = reports_failure(text) and not may_be_typed(text)
         found = [each._replace(by=UNCLEAR, act=last_act, failed=fails) for each in found]
     yield from found
     if frame:
