@@ -1,7 +1,7 @@
 """What became of acts: which were done again, which changed something, and what is left to do."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -83,24 +83,50 @@ def superseded(events: Events, texts: Sequence[TextPieces], again: Mapping[int, 
     return found
 
 
+def newest_outcomes(
+    events: Events,
+    texts: Sequence[TextPieces],
+    again: Mapping[int, int],
+    candidates: Mapping[int, Sequence[int]],
+    things: Sequence[Sequence[str]],
+) -> dict[int, int]:
+    """For the first piece of each act that is done ``again``, what is new in the newest outcome.
+
+    It is the present state; what the act returned before is out of date. Pieces are numbers of
+    ``candidates``, which are those of each event, with the ``things`` in each.
+    """
+    outcomes = outcomes_of(events)
+    found: dict[int, int] = {}
+    for act, newest in again.items():
+        now = candidates.get(outcomes.get(newest, -1))
+        if now and act in candidates:
+            known = texts[outcomes.get(act, act)].counts
+            fresh = [(len({*things[number]}.difference(known)), number) for number in now]
+            found[candidates[act][0]] = max(fresh)[1]
+    return found
+
+
 def worth_of_changes(
-    events: Events, texts: Sequence[TextPieces], uses: Mapping[str, Use]
-) -> dict[int, float]:
+    events: Events, texts: Sequence[TextPieces], uses: Mapping[str, Use], again: Container[int]
+) -> dict[tuple[int, int], float]:
     """The value of acts that were done for what they change, and of what is said of it.
 
-    They return hardly an id that was not named before. What they name is told by what listed it,
-    and only the act tells that it is done. One that names nothing but itself says little.
+    A key is the number of an event, and that of its first piece. Such acts return hardly an id that
+    was not named before. What they name is told by what listed it, and only the act tells that it
+    is done; of acts that are done ``again``, the newest. One that names nothing but itself says
+    little.
     """
-    worth: dict[int, float] = {}
+    worth: dict[tuple[int, int], float] = {}
     for act, number in outcomes_of(events).items():
         text, outcome = texts[number], events[number]
         if outcome.function != "outcome" or outcome.failed or not text.counts:
             continue
         fresh = sum(uses[name].first == number for name in text.ids)
         if fresh <= max(1, _NEWS * len(text.ids)) and len(texts[act].counts) > 1:
-            worth[act] = table().changed
+            if act not in again:
+                worth[act, 0] = table().changed
             if len(text.numbers) == 1:
-                worth[number] = table().changed / 2
+                worth[number, 0] = table().changed / 2
     return worth
 
 

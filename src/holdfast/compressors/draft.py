@@ -27,6 +27,8 @@ _TASK = "too long for the budget: its middle is left out"
 
 ShorterTask = Mapping[int, Texts]
 """New texts of the user's first message, under its position; empty if it stays whole."""
+Written = tuple[str, dict[int, str]]
+"""The notes, and the new text of each shortened event that stays in place."""
 
 
 @dataclass(slots=True)
@@ -40,9 +42,7 @@ class Draft:
     """Where the notes are inserted; None if nothing goes."""
     ends: Mapping[int, str]
     """The beginning and end of shortened events, in case no piece of them is chosen."""
-    _known: dict[tuple[int, ...], tuple[str, dict[int, str]]] = field(
-        default_factory=dict[tuple[int, ...], tuple[str, dict[int, str]]]
-    )
+    _known: dict[tuple[int, ...], Written] = field(default_factory=dict[tuple[int, ...], Written])
 
     def tokens(self, chosen: Sequence[int]) -> int:
         """Tokens of the chosen pieces, in notes and in place."""
@@ -82,8 +82,7 @@ class Draft:
             for part, text in shorter.items():
                 yield Replace(i, part, text, _TASK, asked=True)
 
-    def _written(self, chosen: Sequence[int]) -> tuple[str, dict[int, str]]:
-        """The notes, and the new text of each shortened event that stays in place."""
+    def _written(self, chosen: Sequence[int]) -> Written:
         key = tuple(chosen)
         if key in self._known:
             return self._known[key]

@@ -5,7 +5,7 @@ Notes have a fixed order: first the user's words, then the steps, each outcome u
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import chain, groupby, repeat
 from math import fsum, inf
 from typing import NamedTuple
 
@@ -29,7 +29,6 @@ from holdfast.stream import (
     StreamEvent,
     failed_acts,
     has_acts,
-    outcomes_of,
 )
 from holdfast.text.acts import pieces_of_act, shared_parts
 from holdfast.text.fit import Cost, Numbers, beginning, filled
@@ -38,13 +37,13 @@ from holdfast.text.memo import Memo
 from holdfast.text.pieces import (
     Piece,
     Reading,
-    Template,
     TextPieces,
     passages,
     places_in,
     shape_of,
     things_in,
 )
+from holdfast.text.question import asks
 from holdfast.text.visible import as_shown
 
 from . import acts_done
@@ -122,8 +121,6 @@ def uses_of(events: Events, texts: Sequence[TextPieces]) -> dict[str, Use]:
 
 # the best pieces of a conversation
 
-Rate = Callable[[StreamEvent], float]
-
 # share of the room that may stay unused; if more is left, later pieces that fit have it. With half,
 # .723 of recorded runs at 15% were kept instead of .721, and with double as much
 IDLE = 0.05
@@ -166,7 +163,6 @@ _ANSWER = 40
 _MOST_LINES = 0.5
 # least share of a piece's names in a version that replaces it; 0.25, 0.75 and 1 kept as much
 _MOST_NAMES = 0.5
-_QUESTION_MARKS = ("?", "？", "؟")
 _NEARLY_ALL = 0.8  # share of all candidates' tokens that makes them one text; 0.9 kept as much
 
 
@@ -185,7 +181,7 @@ class Candidates:
         self,
         events: Events,
         among: Collection[int],
-        rate: Rate,
+        rate: Callable[[StreamEvent], float],
         question: str = "",
         share: float = 0.0,
         room: float = inf,
@@ -195,57 +191,73 @@ class Candidates:
         ``rate`` returns an event's tokens for each character. ``share`` is the value of the best
         answer to the question, and ``room`` the tokens that all pieces together may take.
         """
-        self.events = events
-        self.failed = failed_acts(events)
+        self.events, self.texts = events, _texts_of(events, room * VALUED_PER_TOKEN, question)
+        self.failed, texts = failed_acts(events), self.texts
+        # the acts that returned something
         self._returned = {event.act for event in events if event.act >= 0 and event.content.strip()}
-        """The acts that returned something."""
-        self.texts = _texts_of(events, room * VALUED_PER_TOKEN, question)
         is_talk = not has_acts(events)
-        nothing = acts_done.Repeats({}, {})
-        again, done_before = nothing if is_talk else acts_done.repeats(events, self.texts)
-        superseded = again and acts_done.superseded(events, self.texts, again)
+        again, done_before = ({}, {}) if is_talk else acts_done.repeats(events, texts)
+        superseded = again and acts_done.superseded(events, texts, again)
+        # for each act that goes and is done again later, the newest that does the same
         self._again = {n: last for n, last in again.items() if n in among and n not in self.failed}
-        """For each act that goes and is done again later, the newest that does the same."""
         numbers = sorted(set(among).difference(superseded))
-        rows = [self.texts[number] for number in numbers]
-        tokens = [rate(events[number]) for number in numbers]
 
         # a candidate is an index into these lists
-        self.places = [PiecePlace(n, at) for n in numbers for at in self.texts[n].numbers]
-        self.costs = [
-            cost * each for each, row in zip(tokens, rows, strict=True) for cost in row.costs
-        ]
-        self._templates: list[Template] = list(chain.from_iterable(row.templates for row in rows))
-        self._things: list[tuple[str, ...]] = list(chain.from_iterable(row.things for row in rows))
-        pieces, self._parents = in_context(events, self.texts, numbers)
+        self.places = [PiecePlace(n, at) for n in numbers for at in texts[n].numbers]
+        rates = [(rate(events[n]), texts[n].costs) for n in numbers]
+        self.costs = [tokens * cost for tokens, costs in rates for cost in costs]
+        self._templates = [template for n in numbers for template in texts[n].templates]
+        things = [each for n in numbers for each in texts[n].things]
+        pieces, parents = in_context(events, texts, numbers)
 
-        uses = uses_of(events, self.texts)
-        self._put_repeats_under_newest(again, done_before)
-        self._put_later_above(uses)
-        if not is_talk:
-            self._put_under_questions()
-        self._note_older_versions()
-        self._bonus = self._worth_of_words(numbers, uses)
-        self._factors = [1.0] * len(self.places)
-        shown = self._material_as_things() if is_talk else {}
-        if not is_talk:
-            changes = acts_done.worth_of_changes(events, self.texts, uses)
-            factors = acts_done.listing_factors(events, self.texts, uses)
+        # which other candidate gives each its context, and what it is worth besides its things
+        uses = uses_of(events, texts)
+        numbered = range(len(self.places))
+        groups = groupby(numbered, lambda n: self.places[n].event)
+        own = {event: [*candidates] for event, candidates in groups}
+        instead = self._later_statements(things, uses)
+        bonus = _worth_of_words(events, texts, numbers, uses)
+        if is_talk:
+            material = self._worth_of_material(bonus)
+            bonus = [0.0 if n in material else each for n, each in enumerate(bonus)]
+            self._factors = [1.0] * len(bonus)
+        else:
+            material = {}
+            newest = acts_done.newest_outcomes(events, texts, again, own, things)
+            things = [() if n in newest else each for n, each in enumerate(things)]  # it tells them
+            # of an act that failed after it had succeeded, the success: else nothing seems done
+            instead |= newest | {
+                own[act][0]: own[done][0]
+                for act, done in done_before.items()
+                if {act, done} <= own.keys()
+            }
+            changes = acts_done.worth_of_changes(events, texts, uses, again)
+            bonus = [bonus[n] + changes.get(place, 0.0) for n, place in enumerate(self.places)]
+            factors = acts_done.listing_factors(events, texts, uses)
             self._factors = [factors.get(place, 1.0) for place in self.places]
-            for place, piece in enumerate(self.places):
-                if not piece.number and piece.event not in again:
-                    self._bonus[place] += changes.get(piece.event, 0.0)
+        parents = [instead.get(n, parent) for n, parent in enumerate(parents)]
+        self._parents = parents if is_talk else _with_questions(events, own, parents)
+
+        # those of which there is a later version, which are worth nothing; of these, those whose
+        # words it has; and those that give others their context, and say nothing themselves
+        context, older = {*self._parents} - {-1}, older_versions(events, texts)
+        self._older = {n for n, place in enumerate(self.places) if place in older}
+        self._repeated = {n for n in self._older - context if older[self.places[n]]}
+        self._headings = {n for n in context if n in self._older or not things[n]}
+
+        # what each is worth, and the order
         answers = self._answers(pieces, question, share)
-        self._bonus = [said + asked for said, asked in zip(self._bonus, answers.bonus, strict=True)]
+        self._bonus = [each + answers.bonus[n] for n, each in enumerate(bonus)]
         self._things = [
-            (*own, *more) for own, more in zip(self._things, answers.things, strict=True)
+            (*each, *[f"piece {n}"] * (n in material), *answers.things[n])
+            for n, each in enumerate(things)
         ]
         for number in self._older:
             self._things[number], self._bonus[number] = (), 0.0
-        self._worth = worth_of(uses, max(len(events), 1)) | shown | answers.worth
-        self._rest = self._best_first(range(len(self.places)), self._worth_left(among))
-        self._ranked: list[int] = []
-        self._lines: dict[tuple[int, ...], Sequence[str]] = {}
+        self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
+        self._worth |= {f"piece {n}": each for n, each in material.items()}
+        self._rest = self._best_first(numbered, self._worth_left(among))
+        self._ranked, self._lines = list[int](), dict[tuple[int, ...], Sequence[str]]()
 
     def order(self, enough: float) -> list[int]:
         """The candidates' numbers, the best first, until together they cost ``enough`` tokens."""
@@ -383,136 +395,114 @@ class Candidates:
         again = table().again
         return self._worth | {name: self._worth[name] * again**n for name, n in known.items()}
 
-    def _note_older_versions(self) -> None:
-        """Note the candidates of which there is a later version, which are worth nothing."""
-        older = older_versions(self.events, self.texts)
-        above = {number for number in self._parents if number >= 0}
-        self._older = {number for number, piece in enumerate(self.places) if piece in older}
-        self._repeated = {n for n in self._older - above if older[self.places[n]]}
-        """Those whose words the later version has."""
-        self._headings = {n for n in above if n in self._older or not self._things[n]}
-        """Those that give others their context, and say nothing themselves."""
+    def _later_statements(
+        self, things: Sequence[Sequence[str]], uses: Mapping[str, Use]
+    ) -> dict[int, int]:
+        """For what a user said, what the user said later about the same thing, and may revise it.
 
-    def _put_repeats_under_newest(
-        self, again: Mapping[int, int], done_before: Mapping[int, int]
-    ) -> None:
-        """Make what is new in the newest outcome the context of acts that are done ``again``.
-
-        It is the present state; what they returned before is out of date. The context of an act
-        that failed after it had succeeded is the success (``done_before``): without it, the notes
-        would say that nothing was done.
-        """
-        outcomes, places = outcomes_of(self.events), defaultdict[int, list[int]](list)
-        for place, piece in enumerate(self.places):
-            places[piece.event].append(place)
-        for act, newest in again.items():
-            now = places.get(outcomes.get(newest, -1))
-            if now and act in places:
-                known = self.texts[outcomes.get(act, act)].counts
-                fresh = [(len({*self._things[place]}.difference(known)), place) for place in now]
-                self._parents[places[act][0]] = max(fresh)[1]
-                self._things[places[act][0]] = ()  # the newest act tells it
-        for act, done in done_before.items():
-            if act in places and done in places:
-                self._parents[places[act][0]] = places[done][0]
-
-    def _put_later_above(self, uses: Mapping[str, Use]) -> None:
-        """Make what a user said later about the same thing the context of what was said before.
-
-        It may revise it. Both name a thing that no other event names, or an id or a number that no
-        other statement of the user names: an assistant may repeat these.
+        Both name a thing that no other event names, or an id or a number that no other statement of
+        the user names: an assistant may repeat these.
         """
         events = self.events
-        both = zip(events, self.texts, strict=True)
-        users = Counter(chain.from_iterable(t.ids for event, t in both if event.is_users_words))
-        places = [n for n, piece in enumerate(self.places) if events[piece.event].is_users_words]
-        newest = {thing: place for place in places for thing in self._things[place]}
+        own = (self.texts[n].ids for n, event in enumerate(events) if event.is_users_words)
+        users = Counter(chain.from_iterable(own))
+        said = {n: p.event for n, p in enumerate(self.places) if events[p.event].is_users_words}
+        newest = {thing: n for n in said for thing in things[n]}
         twice = {each for each in newest if 2 in (uses[each].events, users.get(each))}
-        for place in places:
-            now = self.places[place].event
-            others = [newest[each] for each in self._things[place] if each in twice]
-            later = [other for other in others if self.places[other].event > now]
+        found: dict[int, int] = {}
+        for n, event in said.items():
+            others = [newest[each] for each in things[n] if each in twice]
+            later = [other for other in others if said[other] > event]
             if later:
-                self._parents[place] = max(later, key=lambda other: (later.count(other), other))
+                found[n] = max(later, key=lambda other: (later.count(other), other))
+        return found
 
-    def _put_under_questions(self) -> None:
-        """Make the end of a question the context of a short answer: alone, a yes means nothing."""
-        last = {piece.event: place for place, piece in enumerate(self.places)}
-        for place, piece in enumerate(self.places):
-            asked = last.get(piece.event - 1, -1)
-            if asked >= 0 > self._parents[asked] and _is_answer(self.events, piece.event):
-                self._parents[asked], self._parents[place] = self._parents[place], asked
+    def _worth_of_material(self, worth: Sequence[float]) -> dict[int, float]:
+        """The worth of pieces of material in a talk, where it is that of a thing in each.
 
-    def _worth_of_words(self, numbers: Iterable[int], uses: Mapping[str, Use]) -> list[float]:
-        """The value of each piece by its speaker, times the mean rarity of the things in it.
-
-        Findings, decisions and instructions have rare words; announcements of the next step have
-        the usual words of the work. A user's decisions may have usual words too, so that a user's
-        words have a least rarity where somebody acts. Where nobody acts, the pieces of a log, a
-        table or code share the value of a typed message, and those that report trouble have more. A
-        short piece has less, and so has a short part of a long line, since the last part may be one
-        word. A long part of an agent's line has no more than a whole line, which kept more of
-        recorded runs.
+        The things in the n-th piece of a template have an n-th of their value, and a table is many
+        rows that say the same.
         """
-        weights, is_talk = table(), not has_acts(self.events)
-        seldom = {} if is_talk else _factors_of_speakers(self.events)
-        rarity = _rarity(uses, _PLAIN if is_talk else 1.0).get
-        typed = _places_in_message(self.events, self.texts)
-        users = (self.texts[n] for n, event in enumerate(self.events) if event.is_users_words)
-        alike = Counter(chain.from_iterable(text.templates for text in users))
-        said = list[float]()
-        for number in numbers:
-            event, text = self.events[number], self.texts[number]
-            # if earlier notes gave it value again, it would outlive what is new: .74 of runs handed
-            # back would stay instead of .88
-            is_shown = is_talk and event.function == "material" and not event.from_notes
-            by = f"{event.by} words" if event.function == "words" else event.function
-            by = f"{UNCLEAR} words" if is_shown else by
-            if event.is_unclear and event.act >= 0 and self._asks(event.act):
-                by = "user words"
-            worth = weights.said.get(by, 0.0) * seldom.get(by, 1.0)
-            if not worth:
-                said += _trouble(event, text)
-                continue
-            is_users, where = event.is_users_words, typed.get(number)
-            is_passed_on = where is not None and where.last >= weights.typed
-            rows = zip(
-                text.numbers, text.things, text.templates, text.relative_lengths, strict=True
-            )
-            for at, things, template, share in rows:
-                rare = fsum(map(rarity, things, repeat(0.0))) / max(1, len(things))
-                if is_users and not is_talk:
-                    rare = max(rare, _USERS / alike[template])
-                if where and is_passed_on and not where.is_at_end(at):
-                    rare *= weights.typed / where.last
-                length = len(text.reading.pieces[at].text) / _USUAL
-                if is_shown:
-                    rare += alarm(text.reading.pieces[at].text)
-                    rare *= min(1.0, weights.typed / len(text.reading.pieces))
-                if is_talk and not is_passed_on:
-                    rare *= length * _TALK[is_users]
-                else:
-                    rare *= min(1.0, length)
-                said.append(worth * rare * (share if is_users else min(1.0, share)))
-        return said
+        shown = {n for n, event in enumerate(self.events) if event.function == "material"}
+        return {
+            n: worth[n] for n, place in enumerate(self.places) if worth[n] and place.event in shown
+        }
 
-    def _asks(self, act: int) -> bool:
-        """Whether an act asks somebody something."""
-        return any(piece.text.endswith(_QUESTION_MARKS) for piece in self.texts[act].pieces)
 
-    def _material_as_things(self) -> dict[str, float]:
-        """Turn the bonus of each piece of material into a thing of that value; return the values.
+def _with_questions(
+    events: Events, candidates: Mapping[int, Sequence[int]], parents: Sequence[int]
+) -> list[int]:
+    """The context of each piece, with the end of a question as that of the short answer.
 
-        The things in the n-th piece of a form have an n-th of their value, a bonus has all of it,
-        and a table is many rows that say the same.
-        """
-        worth: dict[str, float] = {}
-        for place, piece in enumerate(self.places):
-            if self.events[piece.event].function == "material" and self._bonus[place]:
-                thing = f"piece {place}"
-                worth[thing], self._bonus[place] = self._bonus[place], 0.0
-                self._things[place] = (*self._things[place], thing)
-        return worth
+    Alone, a yes means nothing.
+    """
+    found = [*parents]
+    for event, answer in candidates.items():
+        if event - 1 in candidates and _is_answer(events, event):
+            asked = candidates[event - 1][-1]
+            for number in answer:
+                if found[asked] < 0:
+                    found[asked], found[number] = found[number], asked
+    return found
+
+
+def _worth_of_words(
+    events: Events, texts: Sequence[TextPieces], numbers: Iterable[int], uses: Mapping[str, Use]
+) -> list[float]:
+    """The value of each piece by its speaker, times the mean rarity of the things in it.
+
+    Findings, decisions and instructions have rare words; announcements of the next step have
+    the usual words of the work. A user's decisions may have usual words too, so that a user's
+    words have a least rarity where somebody acts. Where nobody acts, the pieces of a log, a
+    table or code share the value of a typed message, and those that report trouble have more. A
+    short piece has less, and so has a short part of a long line, since the last part may be one
+    word. A long part of an agent's line has no more than a whole line, which kept more of
+    recorded runs.
+    """
+    weights, is_talk = table(), not has_acts(events)
+    seldom = {} if is_talk else _factors_of_speakers(events)
+    rarity = _rarity(uses, _PLAIN if is_talk else 1.0).get
+    typed = _places_in_message(events, texts)
+    users = (texts[n] for n, event in enumerate(events) if event.is_users_words)
+    alike = Counter(chain.from_iterable(text.templates for text in users))
+    said = list[float]()
+    for number in numbers:
+        event, text = events[number], texts[number]
+        # if earlier notes gave it value again, it would outlive what is new: .74 of runs handed
+        # back would stay instead of .88
+        is_shown = is_talk and event.function == "material" and not event.from_notes
+        by = f"{event.by} words" if event.function == "words" else event.function
+        by = f"{UNCLEAR} words" if is_shown else by
+        if event.is_unclear and event.act >= 0 and _asks(texts[event.act]):
+            by = "user words"
+        worth = weights.said.get(by, 0.0) * seldom.get(by, 1.0)
+        if not worth:
+            said += _trouble(event, text)
+            continue
+        is_users, where = event.is_users_words, typed.get(number)
+        is_passed_on = where is not None and where.last >= weights.typed
+        rows = zip(text.numbers, text.things, text.templates, text.relative_lengths, strict=True)
+        for at, things, template, share in rows:
+            rare = fsum(map(rarity, things, repeat(0.0))) / max(1, len(things))
+            if is_users and not is_talk:
+                rare = max(rare, _USERS / alike[template])
+            if where and is_passed_on and not where.is_at_end(at):
+                rare *= weights.typed / where.last
+            length = len(text.reading.pieces[at].text) / _USUAL
+            if is_shown:
+                rare += alarm(text.reading.pieces[at].text)
+                rare *= min(1.0, weights.typed / len(text.reading.pieces))
+            if is_talk and not is_passed_on:
+                rare *= length * _TALK[is_users]
+            else:
+                rare *= min(1.0, length)
+            said.append(worth * rare * (share if is_users else min(1.0, share)))
+    return said
+
+
+def _asks(act: TextPieces) -> bool:
+    """Whether an act asks somebody something."""
+    return any(asks(piece.text) for piece in act.pieces)
 
 
 def _trouble(event: StreamEvent, text: TextPieces) -> list[float]:
@@ -584,8 +574,8 @@ def _is_answer(events: Events, number: int) -> bool:
     """Whether a user answers in a few words what an assistant asked directly before."""
     answer, question = events[number], events[number - 1]
     is_question = question.by == "assistant" and question.function == "words"
-    is_question = is_question and question.content.rstrip().endswith(_QUESTION_MARKS)
-    return number > 0 and answer.is_users_words and len(answer.text) <= _ANSWER and is_question
+    is_short = number > 0 and answer.is_users_words and len(answer.text) <= _ANSWER
+    return is_short and is_question and asks(question.content)
 
 
 def older_versions(events: Events, texts: Sequence[TextPieces]) -> dict[PiecePlace, bool]:

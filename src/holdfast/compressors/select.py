@@ -336,10 +336,8 @@ class Stays:
 
     def _attached(self, staying: Collection[int]) -> set[int]:
         """The newest messages of users with media that leave notes the share ``told``."""
-        room, found = (
-            self._room_left(staying) - self.knobs.told * self._tellable(staying),
-            set[int](),
-        )
+        room = self._room_left(staying) - self.knobs.told * self._tellable(staying)
+        found = set[int]()
         for i in sorted(set(self.transcript.user_positions).difference(staying), reverse=True):
             media = self.sizes[i] - self._without_media[i]
             unit = unit_of(self.transcript, i)  # the results beside them need their calls
