@@ -33,7 +33,7 @@ from holdfast.text.pieces import Shape, shape_of, things_in
 from holdfast.tokens import meter_for
 
 TABLE = Path(__file__).parents[1] / "src/holdfast/weights.json"
-READERS = ("compressors.notes", "selection")
+READERS = ("compressors.notes", "excerpts", "selection")
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 RIDGE = 1.0  # times the square of the weights, beside the loss of all cases
 ROUNDS = 30  # of Newton's steps; they converge in some ten

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from holdfast.compressors.notes import pieces_of
+from holdfast.compressors.note_text import pieces_of
 from holdfast.formats import read
 from holdfast.stream import StreamEvent, events_of, failed_acts
 

@@ -21,25 +21,17 @@ from operator import mul
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.kernel.ports import Room
 from holdfast.text import fit
 from holdfast.text.fit import Numbers, Values
-from holdfast.text.importance import alarm, signals
+from holdfast.text.importance import alarm
 from holdfast.text.pieces import (
-    SEAM,
     STOP,
     Piece,
-    Reading,
     Shape,
     Template,
     finder,
     passages,
-    places_in,
-    quoted,
     shape_of,
-    template_of,
-    things_in,
-    writer,
 )
 from holdfast.text.question import answers_to, scores_of, terms_of
 from holdfast.text.words import DIGITS
@@ -173,7 +165,7 @@ def _curves() -> tuple[tuple[float, ...], ...]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _worth_alone(shape: Shape, length: int, crowd: int, is_quoted: bool = False) -> float:
+def worth_alone(shape: Shape, length: int, crowd: int, is_quoted: bool = False) -> float:
     """The value of a thing in a text without context."""
     use = Use(crowd, events=1, pieces=1, is_quoted=is_quoted)
     return table().alone * _worth(shape, use, length, 1)
@@ -182,7 +174,7 @@ def _worth_alone(shape: Shape, length: int, crowd: int, is_quoted: bool = False)
 @lru_cache(maxsize=1 << 15)
 def worth_of_shape(thing: str) -> float:
     """The value of a thing by its shape alone, wherever it is; 0 for a word without meaning."""
-    return 0.0 if thing in STOP else _worth_alone(shape_of(thing), len(thing), 1)
+    return 0.0 if thing in STOP else worth_alone(shape_of(thing), len(thing), 1)
 
 
 # the order of pieces
@@ -388,9 +380,8 @@ def shortlist(
     return sorted(chosen)
 
 
-# excerpts of one text
+# the value of pieces besides their things
 
-_RANKED = 2 * fit.FIRST_GUESS  # characters put in order per token of the room; half kept as much
 # a term of the question that more pieces have does not tell them apart, and counts once for all of
 # them. Double kept .878 of airline sessions instead of .889
 _FEW = 12
@@ -515,89 +506,3 @@ def _blocks(pieces: Sequence[Piece], parents: Numbers) -> list[int]:
     """
     ways = (with_context(parents, number) for number in range(len(pieces)))
     return [next((each for each in way if pieces[each].units), way[-1]) for way in ways]
-
-
-def excerpt(reading: Reading, room: Room) -> list[int]:
-    """The numbers of as many of the best pieces as fit, none if not even one does."""
-    some = shortlist(reading.pieces, room.tokens * VALUED_PER_TOKEN, room.question)
-    pieces = [reading.pieces[number] for number in some]
-    costs = [piece.cost for piece in pieces]
-    parents = places_in(some, [piece.parent for piece in pieces])
-    ranked = _ordered_alone(pieces, parents, room.question, costs, [0.0] * len(pieces))
-    order = list(until(room.tokens * _RANKED, ranked, costs))
-    write = writer(reading)
-
-    def text(chosen: Numbers) -> str:
-        return write([some[place] for place in chosen])
-
-    return [some[place] for place in fit.choose(order, costs, text, room.tokens, room.count)]
-
-
-def _ordered_alone(
-    pieces: Sequence[Piece],
-    parents: Numbers,
-    question: str,
-    costs: Values,
-    bonus: Values,
-) -> Iterator[int]:
-    """The indices of the pieces of one text, the best first."""
-    weights = table()
-    values = valued(pieces, parents, question, weights.asked)
-    named = [things_in(piece.unnumbered) for piece in pieces]
-    marked = quoted("\n".join([piece.text for piece in pieces]))
-    found = set(chain.from_iterable(named))
-    crowd = max(len(found), 1)
-    worth = {each: _worth_alone(shape_of(each), len(each), crowd, each in marked) for each in found}
-    return ordered(
-        parents,
-        [[*mine, *more] for mine, more in zip(named, values.things, strict=True)],
-        costs,
-        worth | values.worth,
-        again=weights.again,
-        templates=list(map(template_of, named)),
-        bonus=[own + near for own, near in zip(bonus, values.bonus, strict=True)],
-    )
-
-
-def ordered_texts(
-    texts: Sequence[str],
-    question: str = "",
-    weights: Values = (),
-    *,
-    decisions: bool = True,
-) -> list[int]:
-    """The indices of the texts, the most valuable first; ``weights`` multiply their values.
-
-    With ``decisions``, decisions and constraints are as valuable as what a content kind names.
-    """
-    pieces = [Piece(text, number) for number, text in enumerate(texts)]
-    heard = map(signals, texts) if decisions else ()
-    named = table().named
-    said = [named * max(one.decides, one.constrains) for one in heard] or [0.0] * len(texts)
-    each = zip(pieces, weights or [1.0] * len(pieces), strict=True)
-    costs = [piece.cost / weight for piece, weight in each]
-    return list(_ordered_alone(pieces, [-1] * len(pieces), question, costs, said))
-
-
-def ordered_by_shape(
-    texts: Sequence[str],
-    things: Sequence[Iterable[str]],
-    first: Container[int] = (),
-    bonus: Values = (),
-) -> list[int]:
-    """The indices of the texts: the ``first``, then those worth most for their length.
-
-    Each is valued by itself, which is quicker than ``ordered_texts``: by the shapes of the
-    ``things`` in it, its ``bonus``, and the trouble that it reports. Of texts that differ in their
-    numbers alone, the n-th has an n-th of the value.
-    """
-    failure = table().failure
-    alike = Counter[str]()
-    gains: list[float] = []
-    for number, text in enumerate(texts):
-        shown = DIGITS.sub("0", text)
-        alike[shown] += 1
-        value = sum(map(worth_of_shape, things[number])) + (bonus[number] if bonus else 0.0)
-        value += failure * alarm(text)
-        gains.append(value / (alike[shown] * (len(text) + SEAM)))
-    return sorted(range(len(texts)), key=lambda number: (number not in first, -gains[number]))

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 import holdfast
-from holdfast.compressors.summaries import HEADING, NoteEntry, lines_of, read_notes, write_notes
+from holdfast.compressors.note_text import HEADING, NoteEntry, lines_of, read_notes, write_notes
 from holdfast.stores.in_process import InProcessStore
 from holdfast.stream import StreamEvent
 from holdfast.text.acts import pieces_of_act

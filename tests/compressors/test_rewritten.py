@@ -5,7 +5,7 @@ import json
 import pytest
 
 import holdfast
-from holdfast.compressors.notes import older_versions, pieces_of
+from holdfast.compressors.note_text import older_versions, pieces_of
 from holdfast.stream import StreamEvent
 
 DRAFT = (

@@ -11,8 +11,9 @@ import pytest
 
 import holdfast
 from holdfast.compressors.acts_done import repeats
-from holdfast.compressors.notes import Candidates, pieces_of
-from holdfast.compressors.summaries import write_notes as notes
+from holdfast.compressors.note_text import pieces_of
+from holdfast.compressors.note_text import write_notes as notes
+from holdfast.compressors.notes import Candidates
 from holdfast.formats import read
 from holdfast.formats.convert import convert
 from holdfast.stores.in_process import InProcessStore

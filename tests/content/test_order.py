@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.selection import ordered_texts
+from holdfast.excerpts import ordered_texts
 
 TALK = [
     "The weather was discussed at some length. ",

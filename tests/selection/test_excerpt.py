@@ -10,8 +10,9 @@ from itertools import permutations
 import pytest
 
 import holdfast
+from holdfast.excerpts import excerpt
 from holdfast.kernel.ports import Room
-from holdfast.selection import excerpt, ordered, valued
+from holdfast.selection import ordered, valued
 from holdfast.text.pieces import Piece, Reading, writer
 
 

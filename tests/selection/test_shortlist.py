@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import holdfast
-from holdfast.selection import places_in, shortlist
-from holdfast.text.pieces import Piece, passages
+from holdfast.selection import shortlist
+from holdfast.text.pieces import Piece, passages, places_in
 
 ROWS = [Piece(f"request {n} took {n % 7} ms on host web-{n % 5}", n) for n in range(2_000)]
 VALUED_PER_TOKEN = 4_000

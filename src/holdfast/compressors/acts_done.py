@@ -88,20 +88,22 @@ def newest_outcomes(
     texts: Sequence[TextPieces],
     again: Mapping[int, int],
     candidates: Mapping[int, Sequence[int]],
-    things: Sequence[Sequence[str]],
 ) -> dict[int, int]:
     """For the first piece of each act that is done ``again``, what is new in the newest outcome.
 
-    It is the present state; what the act returned before is out of date. Pieces are numbers of
-    ``candidates``, which are those of each event, with the ``things`` in each.
+    It is the present state; what the act returned before is out of date. Pieces are told by their
+    numbers among the ``candidates`` of all events.
     """
     outcomes = outcomes_of(events)
     found: dict[int, int] = {}
     for act, newest in again.items():
-        now = candidates.get(outcomes.get(newest, -1))
-        if now and act in candidates:
+        outcome = outcomes.get(newest, -1)
+        if outcome in candidates and act in candidates:
             known = texts[outcomes.get(act, act)].counts
-            fresh = [(len({*things[number]}.difference(known)), number) for number in now]
+            fresh = [
+                (len({*things}.difference(known)), number)
+                for things, number in zip(texts[outcome].things, candidates[outcome], strict=True)
+            ]
             found[candidates[act][0]] = max(fresh)[1]
     return found
 
@@ -141,7 +143,8 @@ def listing_factors(
     """
     taken = _first_acts(events, texts)  # an act before a listing took its id from elsewhere
     worth: dict[tuple[int, int], float] = {}
-    for number, (event, text) in enumerate(zip(events, texts, strict=True)):
+    for number, event in enumerate(events):
+        text = texts[number]
         done = {name for name in taken.keys() & text.ids if taken[name] > number}
         if event.function != "outcome" or not done:
             continue
@@ -176,9 +179,10 @@ def note_taken_ids(events: Events, texts: Sequence[TextPieces], uses: Mapping[st
     An agent that opens the entries of a list one by one needs the rest of the list.
     """
     opened = _first_acts(events, texts)
-    for number, (event, text) in enumerate(zip(events, texts, strict=True)):
+    for number, event in enumerate(events):
         if event.function == "act":
             continue
+        text = texts[number]
         from_here = {t for t in opened.keys() & text.ids if opened[t] > number}
         for things in text.things if from_here else ():
             here = from_here.intersection(things)

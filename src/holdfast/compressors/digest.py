@@ -26,19 +26,17 @@ from holdfast.text.sentences import sentences
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import READ, stands
 
+from .note_text import HEADING, read_notes, write_notes
 from .notes import Candidates
 from .references import save_messages
 from .summaries import (
-    HEADING,
     Marks,
     body_of,
     concealed,
     is_skipped,
     mark,
     placed,
-    read_notes,
     voice,
-    write_notes,
 )
 from .writer import chosen
 

@@ -9,93 +9,42 @@ from itertools import chain, groupby, repeat
 from math import fsum, inf
 from typing import NamedTuple
 
-from holdfast.content import taken_apart
 from holdfast.selection import (
     VALUED_PER_TOKEN,
     Use,
     Valued,
     ordered,
-    shortlist,
     table,
     until,
     valued,
     with_context,
     worth_of,
 )
-from holdfast.stream import (
-    UNCLEAR,
-    Events,
-    Function,
-    StreamEvent,
-    failed_acts,
-    has_acts,
-)
-from holdfast.text.acts import pieces_of_act, shared_parts
+from holdfast.stream import UNCLEAR, Events, StreamEvent, failed_acts, has_acts
 from holdfast.text.fit import Cost, Numbers, beginning, filled
 from holdfast.text.importance import alarm
-from holdfast.text.memo import Memo
-from holdfast.text.pieces import (
-    Piece,
-    Reading,
-    TextPieces,
-    passages,
-    places_in,
-    shape_of,
-    things_in,
-)
+from holdfast.text.pieces import Piece, TextPieces, places_in, shape_of
 from holdfast.text.question import asks
-from holdfast.text.visible import as_shown
 
 from . import acts_done
-from .summaries import NoteEntry, in_context, lines_of, outcomes_below_acts, with_gap
-
-# the pieces of events
-
-
-class Shortlist(NamedTuple):
-    """How many characters of a long text are ranked, and what else decides which."""
-
-    most: float = inf
-    question: str = ""
-    used: frozenset[str] = frozenset()
-    """Names that occur elsewhere in the conversation."""
-
-
-_WHOLE = Shortlist()
-
-
-def pieces_of(event: StreamEvent, limits: Shortlist = _WHOLE, own: int | None = None) -> TextPieces:
-    """The pieces of the event; ``limits`` says which of a longer text are ranked.
-
-    ``own`` is for an act if others have the same first line: see ``pieces_of_act``.
-    """
-    has_name = event.function == "act" or event.is_users_words
-    name = event.by if has_name else ""
-    return _pieces_of((event.function, name, event.content, limits, own))
-
-
-@Memo
-def _pieces_of(key: tuple[Function, str, str, Shortlist, int | None]) -> TextPieces:
-    function, name, text, limits, own = key
-    is_act = function == "act"
-    if is_act:
-        reading = Reading(tuple(pieces_of_act(name, text, own)), 1)
-    elif function in ("outcome", "material"):
-        text = as_shown(text)
-        reading = taken_apart(text) or passages(text)
-    else:
-        reading = passages(text, said=name == "user")
-    numbers, pieces = shortlist(reading.pieces, *limits), reading.pieces
-    if len(numbers) < len(pieces):
-        pieces = tuple([pieces[number] for number in numbers])
-    named = tuple([things_in(piece.unnumbered) for piece in pieces])
-    return TextPieces(text, reading, numbers, pieces, named, is_act)
+from .note_text import (
+    NoteEntry,
+    PiecePlace,
+    in_context,
+    is_answer,
+    lines_of,
+    older_versions,
+    outcomes_below_acts,
+    texts_of,
+    with_gap,
+)
 
 
 def uses_of(events: Events, texts: Sequence[TextPieces]) -> dict[str, Use]:
     """The use of each name over all events; distances are counted in events."""
     uses: dict[str, Use] = {}
-    for now, (event, text) in enumerate(zip(events, texts, strict=True)):
+    for now, event in enumerate(events):
+        text = texts[now]
         is_act = event.function == "act"
         is_agents = is_act or event.by == "assistant"
         crowd = max(text.crowd, 1)
@@ -155,23 +104,7 @@ _PLAIN = 0.5
 _SELDOM, _MOST_SELDOM = 0.13, 2.0
 # pieces at either end of a long message, which its sender typed; half and double kept as much
 _ENDS = 2
-# characters of an answer that means little without its question; with 80, .886 of planted
-# statements stayed at 10% instead of .889
-_ANSWER = 40
-# least share of the characters of a text's lines that a later version of it has; 0.25 and 0.75 kept
-# as much
-_MOST_LINES = 0.5
-# least share of a piece's names in a version that replaces it; 0.25, 0.75 and 1 kept as much
-_MOST_NAMES = 0.5
 _NEARLY_ALL = 0.8  # share of all candidates' tokens that makes them one text; 0.9 kept as much
-
-
-class PiecePlace(NamedTuple):
-    """Where a piece is: the number of its event, and its own number there."""
-
-    event: int
-    number: int
-    """The number of the piece within its event."""
 
 
 class Candidates:
@@ -191,7 +124,7 @@ class Candidates:
         ``rate`` returns an event's tokens for each character. ``share`` is the value of the best
         answer to the question, and ``room`` the tokens that all pieces together may take.
         """
-        self.events, self.texts = events, _texts_of(events, room * VALUED_PER_TOKEN, question)
+        self.events, self.texts = events, texts_of(events, room * VALUED_PER_TOKEN, question)
         self.failed, texts = failed_acts(events), self.texts
         # the acts that returned something
         self._returned = {event.act for event in events if event.act >= 0 and event.content.strip()}
@@ -213,8 +146,7 @@ class Candidates:
         # which other candidate gives each its context, and what it is worth besides its things
         uses = uses_of(events, texts)
         numbered = range(len(self.places))
-        groups = groupby(numbered, lambda n: self.places[n].event)
-        own = {event: [*candidates] for event, candidates in groups}
+        own = {event: [*each] for event, each in groupby(numbered, lambda n: self.places[n].event)}
         instead = self._later_statements(things, uses)
         bonus = _worth_of_words(events, texts, numbers, uses)
         if is_talk:
@@ -223,7 +155,7 @@ class Candidates:
             self._factors = [1.0] * len(bonus)
         else:
             material = {}
-            newest = acts_done.newest_outcomes(events, texts, again, own, things)
+            newest = acts_done.newest_outcomes(events, texts, again, own)
             things = [() if n in newest else each for n, each in enumerate(things)]  # it tells them
             # of an act that failed after it had succeeded, the success: else nothing seems done
             instead |= newest | {
@@ -254,8 +186,8 @@ class Candidates:
         ]
         for number in self._older:
             self._things[number], self._bonus[number] = (), 0.0
-        self._worth = worth_of(uses, max(len(events), 1)) | answers.worth
-        self._worth |= {f"piece {n}": each for n, each in material.items()}
+        shown = {f"piece {n}": each for n, each in material.items()}
+        self._worth = worth_of(uses, max(len(events), 1)) | shown | answers.worth
         self._rest = self._best_first(numbered, self._worth_left(among))
         self._ranked, self._lines = list[int](), dict[tuple[int, ...], Sequence[str]]()
 
@@ -360,7 +292,7 @@ class Candidates:
             lines[act] = [*lines[act][:-1], with_gap(lines[act][-1])]
         return [
             NoteEntry(
-                events[n], lines[n], n in failed, times[n], n - 1 in lines and _is_answer(events, n)
+                events[n], lines[n], n in failed, times[n], n - 1 in lines and is_answer(events, n)
             )
             for n in outcomes_below_acts(lines, events)
         ]
@@ -379,8 +311,8 @@ class Candidates:
         answer, if the user asks about it.
         """
         sizes = defaultdict[int, float](float)
-        for candidate, cost in zip(self.places, self.costs, strict=True):
-            sizes[candidate.event] += cost
+        for number, place in enumerate(self.places):
+            sizes[place.event] += self.costs[number]
         is_of_one = max(sizes.values(), default=0.0) >= _NEARLY_ALL * sum(sizes.values())
         alone = is_of_one and any(newest.is_users_words for newest in self.events[-1:])
         weights = table()
@@ -423,9 +355,10 @@ class Candidates:
         The things in the n-th piece of a template have an n-th of their value, and a table is many
         rows that say the same.
         """
-        shown = {n for n, event in enumerate(self.events) if event.function == "material"}
         return {
-            n: worth[n] for n, place in enumerate(self.places) if worth[n] and place.event in shown
+            n: worth[n]
+            for n, (event, _) in enumerate(self.places)
+            if worth[n] and self.events[event].function == "material"
         }
 
 
@@ -438,7 +371,7 @@ def _with_questions(
     """
     found = [*parents]
     for event, answer in candidates.items():
-        if event - 1 in candidates and _is_answer(events, event):
+        if event - 1 in candidates and is_answer(events, event):
             asked = candidates[event - 1][-1]
             for number in answer:
                 if found[asked] < 0:
@@ -461,7 +394,11 @@ def _worth_of_words(
     """
     weights, is_talk = table(), not has_acts(events)
     seldom = {} if is_talk else _factors_of_speakers(events)
-    rarity = _rarity(uses, _PLAIN if is_talk else 1.0).get
+    plain = _PLAIN if is_talk else 1.0
+    rarity = {
+        thing: (plain if shape_of(thing) == "word" else 1.0) / use.events
+        for thing, use in uses.items()
+    }.get
     typed = _places_in_message(events, texts)
     users = (texts[n] for n, event in enumerate(events) if event.is_users_words)
     alike = Counter(chain.from_iterable(text.templates for text in users))
@@ -488,9 +425,10 @@ def _worth_of_words(
                 rare = max(rare, _USERS / alike[template])
             if where and is_passed_on and not where.is_at_end(at):
                 rare *= weights.typed / where.last
-            length = len(text.reading.pieces[at].text) / _USUAL
+            piece = text.reading.pieces[at].text
+            length = len(piece) / _USUAL
             if is_shown:
-                rare += alarm(text.reading.pieces[at].text)
+                rare += alarm(piece)
                 rare *= min(1.0, weights.typed / len(text.reading.pieces))
             if is_talk and not is_passed_on:
                 rare *= length * _TALK[is_users]
@@ -558,80 +496,8 @@ def _factors_of_speakers(events: Events) -> dict[str, float]:
     for event in events:
         sizes[f"{event.by} {event.function}"] += len(event.text)
     whole = sizes.total() - sizes["system instruction"]
-    said = ((by, sizes[by]) for by in ("user words", f"{UNCLEAR} words") if sizes[by])
-    return {by: max(1.0, min(_MOST_SELDOM, _SELDOM * whole / size)) for by, size in said}
-
-
-def _rarity(uses: Mapping[str, Use], plain: float) -> dict[str, float]:
-    """The rarity of each thing, that of words times ``plain``."""
     return {
-        thing: (plain if shape_of(thing) == "word" else 1.0) / use.events
-        for thing, use in uses.items()
+        by: max(1.0, min(_MOST_SELDOM, _SELDOM * whole / sizes[by]))
+        for by in ("user words", f"{UNCLEAR} words")
+        if sizes[by]
     }
-
-
-def _is_answer(events: Events, number: int) -> bool:
-    """Whether a user answers in a few words what an assistant asked directly before."""
-    answer, question = events[number], events[number - 1]
-    is_question = question.by == "assistant" and question.function == "words"
-    is_short = number > 0 and answer.is_users_words and len(answer.text) <= _ANSWER
-    return is_short and is_question and asks(question.content)
-
-
-def older_versions(events: Events, texts: Sequence[TextPieces]) -> dict[PiecePlace, bool]:
-    """The pieces that a later version of their text repeats (True) or replaces (False).
-
-    The version is by the same speaker, and has most of what stands between the first and the last
-    line that both have. A piece between them is replaced if the version has most of its names: a
-    frame that is the same around every output is not enough. Pieces outside are not among them:
-    the version may only show another part, as of a file.
-    """
-    older: dict[PiecePlace, bool] = {}
-    spoken = defaultdict[tuple[str, str, str], dict[str, int]](dict)
-    for number, (event, text) in reversed([*enumerate(zip(events, texts, strict=True))]):
-        newer = spoken[event.function, event.by, event.speaker]
-        lines = text.all_lines
-        shared = defaultdict[int, int](int)
-        for line in newer.keys() & lines:
-            shared[newer[line]] += len(line)
-        newer.update(dict.fromkeys(lines, number))
-        # empty lines say nothing, and a yes is told with its own question
-        if not any(shared.values()) or _is_answer(events, number):
-            continue
-        version = texts[max(shared, key=lambda n: (shared[n], n))]
-        there = version.all_lines
-        sizes = [sum(map(len, mine)) for mine in text.lines]
-        same = [sum(len(line) for line in mine if line in there) for mine in text.lines]
-        first, *_, last = 2 * [place for place, size in enumerate(same) if size]
-        if sum(same) < _MOST_LINES * sum(sizes[first : last + 1]):
-            continue
-        for place in range(first, last + 1):
-            things = text.things[place]
-            is_repeated = same[place] == sizes[place]
-            named = sum(thing in version.counts for thing in things)
-            if is_repeated or named >= _MOST_NAMES * len(things):
-                older[PiecePlace(number, text.numbers[place])] = is_repeated
-    return older
-
-
-def _texts_of(events: Events, most: float, question: str) -> list[TextPieces]:
-    """The pieces of each event; of a text of more than ``most`` characters, only a shortlist."""
-    short = {n: pieces_of(event) for n, event in enumerate(events) if len(event.text) <= most}
-    names = [each.counts for each in short.values()] if len(short) < len(events) else []
-    limits = Shortlist(most, question, frozenset[str]().union(*names))
-    texts = [short.get(n) or pieces_of(event, limits) for n, event in enumerate(events)]
-    acts = {event[:3]: n for n, event in enumerate(events) if event.function == "act"}
-    alike = defaultdict[tuple[str, Sequence[Piece]], list[int]](list)
-    for (_, by, _), number in acts.items():
-        alike[by, texts[number].reading.pieces[:1]].append(number)
-    shared = {
-        line: shared_parts([texts[n].reading.pieces for n in group])
-        for line, group in alike.items()
-        if len(group) > 1
-    }
-    for number, event in enumerate(events):
-        line = event.by, texts[number].reading.pieces[:1]
-        if event.function == "act" and line in shared:
-            own = shared[line]
-            texts[number] = pieces_of(event, _WHOLE if number in short else limits, own)
-    return texts

@@ -21,17 +21,10 @@ from holdfast.selection import table, typed_of, until
 from holdfast.stream import StreamEvent, events_of, has_acts
 from holdfast.text.fit import FIRST_GUESS, filled, head_tail, water_level
 
-from .draft import ASIDE, IN_PART, Draft, ShorterTask
+from .note_text import ASIDE, HEADING, IN_PART, Draft, ShorterTask, read_notes
 from .notes import IDLE, NEARER, Candidates
 from .references import Place, Reference, before_reference, key_in, note, save_messages
-from .summaries import (
-    HEADING,
-    WorkingStore,
-    body_of,
-    concealed,
-    placed,
-    read_notes,
-)
+from .summaries import WorkingStore, body_of, concealed, placed
 from .tool_outputs import cut_words, without_loss
 
 
@@ -413,8 +406,9 @@ class Selection(Stays):
         """The references of saved originals; None where one is not named."""
         going, events = set(self.going), self.events
         gone = {number for number, event in enumerate(events) if event.message in going}
-        shorter = self.may_be_shortened
-        self.in_place = frozenset(n for n, e in enumerate(events) if n not in gone and shorter(e))
+        self.in_place = frozenset(
+            n for n, e in enumerate(events) if n not in gone and self.may_be_shortened(e)
+        )
         question, share, is_talk = allowance.query, table().asked, not has_acts(events)
         if question is None:
             question, share = transcript.question, table().implied
@@ -438,8 +432,11 @@ class Selection(Stays):
         spent = draft.tokens(chosen)
         if room - spent > room * IDLE:  # what no note fits may show more of what stays
             candidates, known = self.candidates, set(chosen)
-            shown = enumerate(candidates.places)
-            rest = [n for n, each in shown if each.event in self.in_place and n not in known]
+            rest = [
+                number
+                for number, place in enumerate(candidates.places)
+                if place.event in self.in_place and number not in known
+            ]
             best = candidates.best_of(rest, room)
             chosen = filled(chosen, spent, best, candidates.costs, draft.tokens, room, room)
         spare = room - draft.tokens(chosen)
@@ -572,9 +569,9 @@ class Selection(Stays):
     def without_reference(self, plan: Plan) -> list[Place]:
         """The places of the parts that ``plan`` cuts without a reference."""
         cut = [each for each in plan.edits if isinstance(each, Replace) and each.reason == IN_PART]
-        bare = [each for each in cut if key_in(each.text, self.transcript.seal) is None]
-        places = [(each.index, each.part) for each in bare]
-        return [place for place in places if place not in self.references]
+        seal = self.transcript.seal
+        bare = [(each.index, each.part) for each in cut if key_in(each.text, seal) is None]
+        return [place for place in bare if place not in self.references]
 
     def name_original(self, at: Place, kind: str, key: str) -> None:
         """End the part, if it is cut, with a reference to its original.

@@ -11,7 +11,8 @@ from holdfast.kernel.transcript import Transcript
 from holdfast.text.fit import Count
 from holdfast.text.visible import fault_line
 
-from .summaries import body_of, concealed, mark, read_notes
+from .note_text import read_notes
+from .summaries import body_of, concealed, mark
 from .writer import (
     Detail,
     accepted,

@@ -1,4 +1,4 @@
-"""Summary messages: marks, the text of notes, where they may stand, and keys in the store.
+"""Summary messages: their marks, where they may stand, and their keys in the store.
 
 Callers return plain messages, so a summary must be recognised by its text. Its first line is
 ``[HISTORY_SUMMARY] <digits>``: a keyed hash of the role and of everything below the line, made with
@@ -14,7 +14,7 @@ original conversation, system messages counted, both ends included.
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, NamedTuple, TypeVar
@@ -29,10 +29,7 @@ from holdfast.kernel.ports import Ask, Read, Save, Write
 from holdfast.kernel.transcript import Transcript, keeps, may_follow
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import masked_parts, redacted_text
-from holdfast.stream import Events, Function, StreamEvent
-from holdfast.text.importance import alarm
 from holdfast.text.keyed import decimal, digest, is_known
-from holdfast.text.pieces import GAP, Piece, TextPieces, heading_of
 
 T = TypeVar("T")
 
@@ -177,174 +174,6 @@ def _key(body: str, role: Role, secret: str) -> str:
 def earlier_key(body: str) -> str:
     """The hash of a summary's text, which is the key of its record in the store."""
     return digest("", body)[:16]
-
-
-# the text of notes
-
-HEADING = "Notes on the main points so far (… marks what is left out):"
-"""The usual first line."""
-
-SAID = "What the user said:"
-DONE = "What was said and done, step by step:"
-ANSWERED = "user answered"
-"""The label of a user's answer, below the question among the steps."""
-_OURS = ("- ", "> ", SAID, DONE)
-_LINE = re.compile(
-    rf"\n(?:({SAID}|{DONE})(?=\n|\Z)"
-    rf"|(?:(> )|- )(failed: )?(?:(?<=- )×(\d{{1,6}}) )?(?:(?<=- )(user|assistant|{ANSWERED}): )?)"
-)
-_AS_OURS = re.compile(f"^ (?={'|'.join(_OURS)})", re.MULTILINE)
-
-
-class NoteEntry(NamedTuple):
-    """An event, and the lines on it in the notes."""
-
-    event: StreamEvent
-    lines: Sequence[str]
-    failed: bool = False
-    """Whether it is an act that failed and whose outcome is not in the notes."""
-    times: int = 1
-    """How often it was done, if the notes tell only the last time."""
-    answers: bool = False
-    """Whether it is a user's answer to the question before it, which the notes tell too."""
-
-
-def write_notes(entries: Sequence[NoteEntry], heading: str, tail: Sequence[str] = ()) -> str:
-    """The text of the notes; without a heading it is a bare list in order of time."""
-    said: list[str] = []
-    done: list[str] = []
-    for each in entries:
-        users = f"- {ANSWERED}: " if each.answers else "- "
-        label = _label(each, users if heading else "- user: ")
-        name = f"{each.event.speaker}: " if each.event.speaker else ""
-        first, *others = "\n".join(each.lines).split("\n")
-        is_act = label == "- " and not each.event.is_users_words
-        # what looks like one of the notes' own lines, or an act like an answer, is indented
-        if first.startswith(_OURS if not label else f"{ANSWERED}: " if is_act else ()):
-            first = f" {first}"
-        others = [f" {line}" if line.startswith(_OURS) else line for line in others]
-        is_said = heading and each.event.is_users_words and not each.answers
-        lines = said if is_said else done
-        lines += [f"{label}{name}{first}", *others]
-    if heading:
-        said = [heading, SAID, *said] if said else [heading]
-        done = [DONE, *done] if done else []
-    return "\n".join([*said, *done, *tail])
-
-
-def read_notes(body: str, role: str) -> list[StreamEvent]:
-    """The events of notes that are handed back, as if of message 0; a summary is one event.
-
-    What users said is read as their words again, unless the notes are an assistant's message, whose
-    words are no orders. References to originals at the end are left out: they are saved with the
-    notes.
-    """
-    user = "assistant" if role == "assistant" else "user"
-    found: list[StreamEvent] = []
-    section, last_act = "", -1
-    lines = body.split("\n")
-    while lines and lines[-1].startswith(REFERENCE):
-        lines.pop()
-    _, *parts = _LINE.split("\n".join(lines))
-    for title, returned, failed, times, speaker, lines in zip(*[iter(parts)] * 6, strict=True):
-        section = title or section
-        if title or not section:
-            continue
-        function: Function = "words"
-        by, text, act = user, _AS_OURS.sub("", lines), -1
-        if section == SAID:  # what looks like a label here was typed by a user
-            labels = failed, times and f"×{times} ", speaker and f"{speaker}: "
-            text = "".join(filter(None, [*labels, text]))
-        elif speaker == ANSWERED:
-            pass
-        elif speaker:  # another entry of a user among the steps is material that was passed on
-            function, by = "words" if speaker == "assistant" else "material", speaker
-        elif returned:
-            function, by, act = "outcome", "tool", last_act
-        else:
-            function, last_act = "act", len(found)
-            name, space, arguments = text.partition(" ")
-            by, text = space and name, arguments or name
-        fails = bool(failed) and section == DONE
-        event = StreamEvent(function, by, text, 0, 0, act, fails, from_notes=True)
-        found.append(event._replace(times=int(times or 1)))
-    return found or [StreamEvent("notes", role, body, 0, 0, from_notes=True)]
-
-
-def in_context(
-    events: Events, texts: Sequence[TextPieces], among: Iterable[int]
-) -> tuple[list[Piece], list[int]]:
-    """The pieces of some events that may be chosen, and for each the place of its context, or -1.
-
-    The pieces of an outcome are under the first piece of its act. Those of a failed outcome are
-    under the reason of the failure: its last piece with the worst sign of trouble.
-    """
-    found: list[Piece] = []
-    parents: list[int] = []
-    heads: dict[int, int] = {}
-    for number in among:
-        text, base = texts[number], len(found)
-        if text.numbers:  # a call without a name and arguments has no piece
-            heads[number] = base
-        act = heads.get(events[number].act, -1)
-        found += text.pieces
-        parents += [base + above if above >= 0 else act for above in text.parents]
-        if events[number].failed and text.numbers:
-            _, reason = max((alarm(piece.text), at) for at, piece in enumerate(found[base:], base))
-            if parents[reason] == act:
-                parents[base:] = [reason if above == act else above for above in parents[base:]]
-                parents[reason] = act
-    return found, parents
-
-
-def outcomes_below_acts(numbers: Collection[int], events: Events) -> list[int]:
-    """The numbers of events in their order, but each outcome's after its act's, if that is there.
-
-    Calls may be made together, and then their outcomes come after the last of them.
-    """
-    acts = ((events[number].act, number) for number in numbers)
-    return [n for _, n in sorted([(act if act in numbers else n, n) for act, n in acts])]
-
-
-def lines_of(pieces: Sequence[Piece], chosen: Sequence[int]) -> list[str]:
-    """The chosen pieces of an event in lines, with marks for gaps; ``chosen`` is ascending."""
-    reached = 0
-    lines: list[str] = []
-    for number in chosen:
-        piece = pieces[number]
-        if piece.continues and number == reached:
-            lines[-1] += f" {piece.text}"
-        else:
-            if number > reached:
-                if lines:
-                    lines[-1] = with_gap(lines[-1])
-                lines += heading_of(piece, pieces[number - 1])
-            lines += piece.text.split("\n")
-        reached = number + 1
-    if reached < len(pieces):
-        lines[-1] = with_gap(lines[-1])
-    lines[0] = lines[0].lstrip()
-    if chosen[0] and not lines[0].startswith(GAP):
-        lines[0] = f"{GAP} {lines[0]}"
-    return lines
-
-
-def with_gap(line: str) -> str:
-    """The line with a mark that something is left out behind it."""
-    return line if line.endswith(GAP) else f"{line} {GAP}"
-
-
-def _label(entry: NoteEntry, users: str) -> str:
-    event = entry.event
-    if event.function == "notes":
-        return ""
-    if event.function == "outcome" or event.is_unclear:
-        return "> failed: " if event.failed else "> "
-    if event.function in ("words", "material"):
-        return users if event.is_users_words else f"- {event.by}: "
-    if entry.failed:
-        return "- failed: "
-    return f"- ×{entry.times} " if entry.times > 1 else "- "
 
 
 # where a summary stands

@@ -15,6 +15,7 @@ from itertools import groupby
 from time import time
 from typing import NamedTuple
 
+from holdfast.excerpts import ordered_texts
 from holdfast.kernel.budget import Allowance
 from holdfast.kernel.compressor import Asking
 from holdfast.kernel.forks import cached_property
@@ -22,21 +23,13 @@ from holdfast.kernel.messages import Media, Message, Messages
 from holdfast.kernel.transcript import Transcript
 from holdfast.kernel.typed import kept_as
 from holdfast.redact import redacted_text
-from holdfast.selection import ordered_texts
 from holdfast.text.fit import Count, choose, clip, fits
 from holdfast.text.importance import signals
 from holdfast.text.keyed import digest
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import amount
 
-from .summaries import (
-    WorkingStore,
-    body_of,
-    concealed,
-    earlier_key,
-    ranges_key,
-    summary_key,
-)
+from .summaries import WorkingStore, body_of, concealed, earlier_key, ranges_key, summary_key
 from .writer import LISTED, Detail, bullets, chosen, listed, missing
 
 _HEADING = "#"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import filterfalse, islice
 from typing import TypeVar
 
+from holdfast.excerpts import excerpt
 from holdfast.kernel.ports import Room, Shrunk
-from holdfast.selection import excerpt
 from holdfast.text import fit
 from holdfast.text.memo import Memo
 from holdfast.text.opaque import elide

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.content import recognise, shrink
+from holdfast.excerpts import ordered_texts
 from holdfast.kernel.ports import Room
-from holdfast.selection import ordered_texts
 from holdfast.text.fit import MISSES, SENTENCE, Count, choose, fits
 from holdfast.text.memo import Memo
 from holdfast.text.question import scores_of, terms_of

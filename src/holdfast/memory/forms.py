@@ -12,8 +12,9 @@ from itertools import chain
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from holdfast.content import recognise
+from holdfast.excerpts import ordered_by_shape
 from holdfast.kernel.ports import Ask, Room
-from holdfast.selection import evenly, ordered_by_shape
+from holdfast.selection import evenly
 from holdfast.text.fit import MISSES, SENTENCE, Count, Numbers, Render, clip
 from holdfast.text.importance import concludes
 from holdfast.text.pieces import LONGEST, SEAM, clauses, names, things_in

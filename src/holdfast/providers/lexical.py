@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import log, sqrt
 
-from holdfast.selection import ordered_texts
+from holdfast.excerpts import ordered_texts
 from holdfast.text.sentences import sentences
 from holdfast.text.visible import GLANCE
 from holdfast.text.words import STOP_WORDS, words

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
-from holdfast.compressors.draft import LEFT_OUT
+from holdfast.compressors.note_text import LEFT_OUT
 from holdfast.compressors.summaries import mark
 from holdfast.engine import fit
 from holdfast.kernel.budget import Budget, thresholds

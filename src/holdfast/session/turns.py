@@ -11,15 +11,17 @@ from itertools import chain
 from math import inf
 from typing import NamedTuple
 
-from holdfast.compressors.notes import Shortlist, pieces_of
-from holdfast.compressors.summaries import (
+from holdfast.compressors.note_text import (
     NoteEntry,
+    Shortlist,
     in_context,
     lines_of,
     outcomes_below_acts,
+    pieces_of,
     write_notes,
 )
 from holdfast.content import heading, recognise
+from holdfast.excerpts import ordered_by_shape
 from holdfast.formats.rules.exchanges import paired
 from holdfast.kernel.messages import Role, Text, ToolCall, ToolResult
 from holdfast.memory.entities import codes, named_in
@@ -35,7 +37,7 @@ from holdfast.memory.forms import (
 )
 from holdfast.memory.messages import Remembered
 from holdfast.memory.tiers import CUTS, Segment, Segmentation, original_of
-from holdfast.selection import ordered_by_shape, table, with_context
+from holdfast.selection import table, with_context
 from holdfast.stream import StreamEvent
 from holdfast.text.acts import called
 from holdfast.text.fit import Count

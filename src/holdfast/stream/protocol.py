@@ -132,9 +132,11 @@ class Protocol(NamedTuple):
 
     def is_outcome(self, text: str) -> bool:
         """Whether a user message is an output."""
-        has_form = self._start(text).startswith(self.openings)
-        has_form = has_form or _masked_end(text).startswith(self.closings)
-        has_form = has_form or (bool(self.repeated) and masked(text) in self.repeated)
+        has_form = (
+            self._start(text).startswith(self.openings)
+            or _masked_end(text).startswith(self.closings)
+            or (bool(self.repeated) and masked(text) in self.repeated)
+        )
         if _BARE_COMMAND in self.syntaxes:
             return has_form or (self.answers_act and not may_be_typed(text))
         has_own = bool(self.openings or self.closings)
