@@ -488,23 +488,25 @@ class Maintenance:
         trigger.
         """
         capacity = self.sizes.of(tier)
-        high, low = capacity * self.sizes.trigger, capacity * self.sizes.target
+        trigger, target = capacity * self.sizes.trigger, capacity * self.sizes.target
         sizes = [arrived.get(segment.id, segment.tokens) for segment in held]
         size = sum(sizes)
-        if size <= (low if tier in emptied else high):
+        if size <= (target if tier in emptied else trigger):
             return []
         emptied.add(tier)
-        kept = len(held) - self.sizes.protect_last if tier == "hot" else len(held)
         fresh = [at for at, segment in enumerate(held) if segment.id not in arrived]
         scores = importance([held[at] for at in fresh]) if fresh else ()
         for at, score in zip(fresh, scores, strict=True):
             held[at] = replace(held[at], importance=score)
-        open_to_all = range(len(held) - (tier == "hot"))  # the newest is still being discussed
+        # from here on they are protected; the newest of hot never leaves: it is still discussed
+        protected = len(held) - self.sizes.protect_last if tier == "hot" else len(held)
+        order = sorted(
+            range(len(held) - (tier == "hot")),
+            key=lambda at: (at >= protected, held[at].pinned, held[at].importance, at),
+        )
         leaving: dict[int, Segment] = {}
-        for at in sorted(
-            open_to_all, key=lambda at: (at >= kept, held[at].pinned, held[at].importance, at)
-        ):
-            if size <= (high if at >= kept else low):
+        for at in order:
+            if size <= (trigger if at >= protected else target):
                 break
             leaving[at] = held[at]
             size -= sizes[at]

@@ -248,22 +248,25 @@ class Past:
         if room <= 0:
             return Recollection()
         state = self.thread.state
+        # the question itself answers nothing; where it is shown it is left out anyway
         apart = () if state.spoke in shown else self._with_question(asked.question)
         past = self._retrieval(state.evicted)
         answers = past.answers(asked.question, self.thread.now(), asked.work, apart)
         scores, messages = dict(answers.ranked()), dict(answers.messages)
         unseen = (place for place, score in scores.items() if score >= least and place not in shown)
         hits = list(islice(unseen, most or _HITS))
-        told = next((at for at in hits if messages[at].role == "user"), None)
-        if told is not None and (later := self._revision(messages[told], past, {*apart}, shown)):
+        # what the user said later, and may revise the best hit of the user's, comes behind it
+        said = next((at for at in hits if messages[at].role == "user"), None)
+        if said is not None and (later := self._revision(messages[said], past, {*apart}, shown)):
             messages[later.position] = later
-            scores.setdefault(later.position, scores[told])
-            behind = hits[: hits.index(told) + 1]
-            hits = list(dict.fromkeys([*behind, later.position, *hits]))[:most]
-        if hits and least:
+            scores.setdefault(later.position, scores[said])
+            before = hits[: hits.index(said) + 1]
+            hits = list(dict.fromkeys([*before, later.position, *hits]))[:most]
+        if hits and least:  # the better the best answer, the more of the room
             room = int(room * min(1.0, scores[hits[0]] / _SURE) ** 2)
         for place in hits:
             messages[place] = replace(messages[place], text=self.mask(messages[place].text))
+        # an output that stands in a user's message is not shown as the user's words
         for place in self._outputs_among([at for at in hits if messages[at].role == "user"]):
             messages[place] = replace(messages[place], role="tool", speaker="")
         name = partial(author, self.thread, mask=self.mask)

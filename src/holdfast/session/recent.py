@@ -281,16 +281,19 @@ class RecentTurns:
         return [self.state.since, self.state.rewordings, *self.fixed]
 
     def _part_of(self, made: Made) -> Part:
-        first = {*self.state.system} if made.is_talk else {*self.state.system, self.state.task}
+        """The part that ``made`` describes: its messages, compressed if they exceed its target."""
+        # before the message about the past stand only these, as far as they come first
+        leading = {*self.state.system} if made.is_talk else {*self.state.system, self.state.task}
         since = self.thread.read(range(made.start, made.end)).values()
-        looked_at = [*self._before(made), *since]
-        wanted = [each.position for each in looked_at]
-        notes = [marked_message(self.thread, made.told)] if made.told else []
-        head = sum(1 for _ in takewhile(first.__contains__, wanted))
-        places: list[int | None] = [*wanted]
-        places[head:head] = [None] * len(notes)
-        messages = [each.message for each in looked_at]
-        messages[head:head] = notes
+        scope = [*self._before(made), *since]
+        positions = [kept.position for kept in scope]
+        past = [marked_message(self.thread, made.told)] if made.told else []
+        head = sum(1 for _ in takewhile(leading.__contains__, positions))
+        places: list[int | None] = [*positions]
+        places[head:head] = [None] * len(past)
+        messages = [kept.message for kept in scope]
+        messages[head:head] = past
+        # what is left: the originals, each with the index of its message
         left: list[tuple[int | None, Any]]
         result = None
         if self.overhead + sum(map(self.size, messages)) > made.target:
@@ -301,21 +304,21 @@ class RecentTurns:
             messages = self._masked(messages)
             tokens = self.overhead + sum(map(self.size, messages))
             left = [(i, message.original) for i, message in enumerate(messages)]
-        if notes:
-            tokens -= self.size(notes[0])
+        if past:  # it only reserved its room: the view adds its own
+            tokens -= self.size(past[0])
             left = [(i, original) for i, original in left if i != head]
         stands = tuple(None if i is None else places[i] for i, _ in left)
-        untold = {places[i] for i in _left_out(result)} if result else ()
-        held = takewhile(set(stands).__contains__, reversed(wanted))
+        unmentioned = {places[i] for i in _left_out(result)} if result else ()
+        newest = takewhile(set(stands).__contains__, reversed(positions))
         return Part(
             self.thread.wire.read([original for _, original in left]).messages,
             tokens,
             self.overhead,
             stands,
-            sum(1 for _ in takewhile(first.__contains__, stands)),
+            sum(1 for _ in takewhile(leading.__contains__, stands)),
             made.end,
-            min(held, default=wanted[-1] + 1 if wanted else 0),
-            tuple(place for place in wanted if place not in untold),
+            min(newest, default=positions[-1] + 1 if positions else 0),
+            tuple(place for place in positions if place not in unmentioned),
             result,
         )
 
