@@ -146,7 +146,6 @@ _VALUE_FIRST = re.compile(
 )
 _ELEMENT = re.compile(r"(?<!:)<(?:[\w:.-][^<>\n]{0,60})?$")
 _ARGUMENT = re.compile(r"\(\s{0,3}[\"'][\w.-]{0,60}$")
-_TAG = re.compile(r"\s(?:!!str|&[\w-]{1,40})$")  # of YAML
 _ROW = re.compile(r"(?:^|\n|[:,\[]\s?\")\s*\|[^\n]*$")  # of a table, also one in JSON
 _OPTION = re.compile(r"(?:^|[\s\"'`(\[])--?[\w-]{0,60}$")
 # the short options by which common commands take a password
@@ -354,7 +353,9 @@ def _is_told(low: str, found: re.Match[str], value: str) -> bool:
     In a sentence or a table, or as the arguments of a call, the value must have letters and digits.
     Without any of these, it must look random.
     """
-    between = _TAG.sub("", found[1].rstrip("\"'`“* \xa0\t\r\n,\\"))
+    between = found[1].rstrip("\"'`“* \xa0\t\r\n,\\")
+    above, _, last = between.rpartition(" ")
+    between = above.rstrip() if last.startswith(("!!str", "&")) else between  # YAML's tag or anchor
     before = low[max(0, found.start() - 64) : found.start()]
     is_quoted = found[5] is None
     if between.endswith(">") and not between.endswith(("=>", ": >")):
