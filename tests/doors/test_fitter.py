@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import zlib
+from time import monotonic
 
 import pytest
 import zstandard
@@ -430,6 +431,20 @@ def test_a_refusal_that_states_no_limit_shrinks_no_other_conversation(refused):
     whole = fitter().fit(CHAT, body_of(other)).after
     images = fits.fit(CHAT, body_of(talks.chat(3)))
     assert fits.fit_harder(images, 413, refused).after < images.before
+    assert fits.fit(CHAT, body_of(other)).after == whole
+
+
+def test_a_limit_that_a_refusal_stated_is_asked_about_again_after_an_hour(monkeypatch):
+    now = monotonic()
+    monkeypatch.setattr("holdfast.http.fitter.monotonic", lambda: now)
+    fits = fitter()
+    other = [{"role": "system", "content": "Be brief."}, *talks.chat(30)]
+    whole = fitter().fit(CHAT, body_of(other)).after
+    refused = "The maximum context length is 4000 tokens. You requested 7000 tokens."
+    fits.fit_harder(fits.fit(CHAT, body_of(talks.chat(30))), 400, refused)
+    assert fits.fit(CHAT, body_of(other)).after < whole
+    now += 3_601
+    other[0] = {"role": "system", "content": "Be kind."}
     assert fits.fit(CHAT, body_of(other)).after == whole
 
 

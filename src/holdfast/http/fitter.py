@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from threading import Lock
+from time import monotonic
 from typing import Any, NamedTuple, Unpack
 
 import msgspec
@@ -111,6 +112,22 @@ class _Request(NamedTuple):
         return count(self.body, model=model, format=self.form, counter=counter)
 
 
+# seconds for which a limit that a refusal stated holds: the client may be given a larger window, or
+# else one more request is refused and fitted again
+_TRUSTED = 3600
+
+
+class _Learned(NamedTuple):
+    """What a refusal tells of a model's limit, if it states the figures."""
+
+    answer: int
+    """The tokens of the answer that was asked for; for less room there is more beside it."""
+    accepted: int
+    """The tokens that the model accepts beside it."""
+    until: float
+    """When it ends, by the monotonic clock."""
+
+
 class Fitter:
     """Fits request bodies; one instance serves any number of conversations and threads.
 
@@ -124,11 +141,8 @@ class Fitter:
         self.redacts = chosen(options)[1].redact
         self.budgets, self.views = budgets, Views()
         self.options: Options = {"on_failure": "fit", **options}
-        self._learned: dict[tuple[str, str], tuple[int, int]] = {}
-        """The tokens that a model accepts beside an answer, known from refusals that state them.
-
-        First that room for the answer. A client knows them for a model from its own refusals.
-        """
+        self._learned: dict[tuple[str, str], _Learned] = {}
+        """What refusals told a client of a model's limit."""
 
     def endpoint(self, path: str) -> Endpoint | None:
         """The endpoint of a path, if the bodies of its requests are looked at.
@@ -206,7 +220,10 @@ class Fitter:
             sent, answer = fitted.after or request.tokens.total, answer_of(request.body)
             smaller = smaller_budget(fault, sent, request.budget.limit, answer)
             if fault.limit and fault.size:  # the model is not sent as many again
-                self._learned[asked.owner, request.model] = answer, smaller.tokens(MOST)
+                if len(self._learned) >= REMEMBERED:
+                    del self._learned[next(iter(self._learned))]
+                learned = _Learned(answer, smaller.tokens(MOST), monotonic() + _TRUSTED)
+                self._learned[asked.owner, request.model] = learned
             found = self._fitted(request._replace(budget=smaller, note=""))
         except Exception as broken:  # noqa: BLE001 - as above
             return self._failed(asked, broken) if self.redacts else None
@@ -321,9 +338,11 @@ class Fitter:
 
     def _budget(self, owner: str, model: str, body: Object) -> Budget | None:
         budget = self.budgets.of(model, body)
-        answer, learned = self._learned.get((owner, model), (MOST + 1, 0))
-        is_less = budget is None or learned < budget.tokens(learned)
-        return Budget(limit=learned) if is_less and answer_of(body) >= answer else budget
+        learned = self._learned.get((owner, model))
+        if learned is None or learned.until < monotonic() or answer_of(body) < learned.answer:
+            return budget
+        is_less = budget is None or learned.accepted < budget.tokens(learned.accepted)
+        return Budget(limit=learned.accepted) if is_less else budget
 
     def _roomy(self, request: _Request) -> Budget:
         """The budget of a new view, with a target that leaves room to grow if it has none."""
