@@ -323,3 +323,22 @@ def test_what_a_person_answers_an_act_that_asks_counts_as_a_persons_words():
         returned = f"[read_file for 'billing/part_{n}.ts'] Result:\n{rows}"
         messages.append({"role": "user", "content": returned})
     assert answer in shown(messages, 0.05)
+
+
+@pytest.mark.parametrize(("seed", "budget"), [(6, 255), (6, 270), (29, 255), (34, 225)])
+def test_where_the_best_piece_does_not_fit_below_the_heading_a_shorter_one_does(seed, budget):
+    chance = Random(seed)
+
+    def words(count):
+        stems = ["alpha", "beta", "gamma", "delta", "omega", "sigma", "kappa"]
+        return " ".join(chance.choice(stems) + str(chance.randint(1, 999)) for _ in range(count))
+
+    asked = f"Find out why the nightly job fails and fix it. {words(chance.randint(0, 40))}"
+    messages = [{"role": "user", "content": asked}]
+    for n in range(8):
+        command = f"check {words(chance.randint(1, 20))}"
+        lines = [words(chance.randint(3, 40)) for _ in range(chance.randint(2, 12))]
+        messages += step(n, "\n".join(lines), "run", command=command)
+    result = holdfast.compress(messages, budget)
+    assert result.budget_met
+    assert HEADING in str(result.messages)

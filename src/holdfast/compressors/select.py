@@ -264,7 +264,8 @@ class Stays:
     def _answered(self) -> range:
         """The message before the user's newest if it stays whole, since "yes" alone means nothing.
 
-        A long one does if it is words, the newest is short, and a little room is left for the task.
+        A long one does if it is no output, the newest is short, and a little room is left for the
+        task.
         """
         unit = self.before_users_newest
         size, answer = self._size(unit), self._size(self.transcript.newest)
@@ -276,8 +277,8 @@ class Stays:
         task = min(words, int(self.room * _LEAST_TASK))
         is_told = self.task != self.asked_first  # it goes, and notes need room for it
         fits = answer <= _SHORT_ANSWER and size + answer + task <= room and not is_told
-        is_words = all(self.transcript.messages[i].is_speech for i in unit)
-        return unit if fits and is_words else range(0)
+        is_output = any(self.transcript.messages[i].results for i in unit)
+        return unit if fits and not is_output else range(0)
 
     @cached_property
     def _always_kept(self) -> frozenset[int]:
@@ -385,7 +386,7 @@ _LEAST_SHOWN = 16
 _WORTH_NAMING = 4
 # share of the room for references. With .075, .892 of the ids in sessions of a customer service
 # stayed instead of .916
-_NAMED = 0.05
+_NAMED = 0.06
 # tokens for which events are read and candidates ranked even if the room is smaller: of few ranked
 # candidates none may fit, and a small room would stay unused
 _LEAST_RANKED = 512
@@ -464,7 +465,7 @@ class Selection(Stays):
         for place, (event, mine) in enumerate(self._best):
             share = max(left // (len(self._best) - place), _LEAST_SHOWN)
             if event is None:
-                opening = [n for n in mine if costs[n] <= share][:1]
+                opening = self._first_note(mine, draft, min(share, left))
                 guaranteed: float = self._guaranteed_words
             else:  # in place, where a heading alone would say nothing
                 opening = self.candidates.opening(mine, share)
@@ -482,6 +483,17 @@ class Selection(Stays):
         rounds = zip_longest(*floors)  # else a large newest output takes all
         others = [number for each in rounds for number in each if number is not None]
         return list(dict.fromkeys([*openings, *others])), ends
+
+    def _first_note(self, numbers: Iterable[int], draft: Draft, most: int) -> list[int]:
+        """The first of these candidates with which notes, their heading included, fit."""
+        costs, heading = self.candidates.costs, 0.0
+        for number in numbers:
+            if costs[number] + heading <= most:
+                cost = draft.tokens([number]) - draft.tokens([])
+                if cost <= most:
+                    return [number]
+                heading = cost - costs[number]
+        return []
 
     @cached_property
     def _best(self) -> list[tuple[int | None, Sequence[int]]]:

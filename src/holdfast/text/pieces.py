@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, filterfalse, pairwise, product
 from string import ascii_lowercase, ascii_uppercase, digits
-from sys import intern
 from typing import Literal, NamedTuple
 
 from holdfast.kernel.forks import cached_property
@@ -323,7 +322,12 @@ def things_in(text: str) -> tuple[str, ...]:
     if "/" in text:
         for path in [thing for thing in found if "/" in thing]:
             found[path.rpartition("/")[2]] = None
-    return tuple(map(intern, found))
+    return tuple(map(_shared, found))
+
+
+# one object for equal things, which are compared faster; not ``sys.intern``, which keeps each for
+# good in some versions of Python
+_shared = lru_cache(maxsize=1 << 15)(str)
 
 
 def quoted(text: str) -> set[str]:
