@@ -62,24 +62,6 @@ def test_what_a_server_signs_beside_its_call_comes_back_to_it(session):
     assert model.sent[1][1] == reply
 
 
-def test_what_no_vendor_publishes_yet_comes_back_to_the_server_that_answered_it():
-    called = {"functionCall": {"name": "read", "args": {}}, "newMark": "c2ln"}
-    reply = {"role": "model", "parts": [{"newPart": {"a": 1}}, called]}
-    model = Model(reply, {"role": "model", "parts": [{"text": "done"}]})
-    AgentLoop(model, Session("t", budget=BUDGET, format="gemini"), [reading("output")]).run("go")
-    assert model.sent[1][1] == reply
-
-
-def test_an_answer_of_the_messages_api_that_is_a_dictionary_leaves_its_own_fields():
-    called = {"type": "tool_use", "id": "a", "name": "read", "input": {}}
-    message = {"role": "assistant", "content": [called]}
-    reply = {"id": "msg_1", "type": "message", "model": "claude", "usage": {}, **message}
-    model = Model(reply, {"role": "assistant", "content": [{"type": "text", "text": "done"}]})
-    session = Session("t", budget=BUDGET, format="anthropic")
-    AgentLoop(model, session, [reading("output")]).run("go")
-    assert model.sent[1][1] == message
-
-
 def test_it_calls_tools_until_the_model_answers_and_everything_is_in_the_session(session):
     model = Model(calling("a"), calling("b", "c"), "done")
     final = AgentLoop(model, session, [reading("output")]).run("go")

@@ -73,16 +73,6 @@ def test_every_view_is_valid_and_everything_is_kept(tmp_path, refused, reopened)
         assert session.restore() == session.messages() == messages
 
 
-def test_what_another_message_is_refused_for_changes_no_field_of_the_others():
-    called = {**calling_without(arguments="{}"), "of_a_server": {"state": "c2ln"}}
-    result = RESULT["openai"]("a", "x")
-    with Session("t", budget=400) as session:
-        session.append(USER, {"role": "assistant", "content": None}, USER, called, result)
-        view = session.fit()
-    assert called in view.messages
-    assert view.messages[1] == {"role": "assistant", "content": ""}
-
-
 @pytest.mark.parametrize("named", ["anthropic", None])
 def test_a_message_of_the_systems_among_those_of_the_messages_api_stays_where_it_is(
     tmp_path, named

@@ -9,8 +9,7 @@ from functools import partial
 from inspect import isawaitable
 from typing import Any, Literal, Protocol
 
-from holdfast.formats.payloads import ROLES, as_sent, is_list, is_object, message_in, what_is
-from holdfast.kernel.apply import mended
+from holdfast.formats.payloads import ROLES, as_sent, is_list, is_object, what_is
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.compressor import arun, run
 from holdfast.kernel.errors import ConfigError, ContextOverflowError, ModelError
@@ -21,6 +20,7 @@ from holdfast.providers.vendor import refusal
 from holdfast.session import Session, View
 from holdfast.session.view import copied
 from holdfast.stores.protocols import settled
+from holdfast.validity import repair, validate
 
 from .tools import (
     FunctionTool,
@@ -227,14 +227,13 @@ class AgentLoop:
     def _to_send(self) -> list[Any]:
         """The messages for the model; calls that an interruption left open are repaired.
 
-        Without a view these are all messages of the thread; an outdated view is fitted again. Its
-        server wants back what it answered, also fields that no vendor publishes, or not yet.
+        Without a view these are all messages of the thread; an outdated view is fitted again.
         """
         if self._view is not None and self._revision != self.session.revision:
             self.fit()
         messages = self.session.messages() if self._view is None else self._view
-        transcript = mended(self.session.wire(*messages).read(messages))
-        return [message.original for message in transcript.messages]
+        wire = self.session.wire(*messages)
+        return list(repair(messages, wire).messages) if validate(messages, wire) else messages
 
     def _fit_harder(self, refused: ContextOverflowError, sent: list[Any]) -> View:
         """A view that the model should accept; later views are no larger."""
@@ -291,4 +290,4 @@ def _messages(reply: object, wire: Format) -> list[Any]:
                 f"the model gave a message of the role {role!r}; "
                 "return its own message, whose role is assistant"
             )
-    return list(map(message_in, sent))
+    return sent

@@ -363,11 +363,7 @@ def _sent(item: Any, *, is_part: bool = False) -> Any:
         return item
     if not is_object(dumped) or not (is_part or dumped.keys() & {"role", "type"}):
         return item
-    return message_in(dumped)
-
-
-def message_in(answer: Object) -> Object:
-    """The message in an answer; the Messages API accepts two of the fields that it answers with."""
-    if answer.get("type") == "message" and "model" in answer:  # an item of Responses has none
-        return {field: answer.get(field) for field in ("role", "content")}
-    return answer
+    # an answer of the Messages API, which accepts two fields; a Responses API's item has no model
+    if dumped.get("type") == "message" and "model" in dumped:
+        return {field: dumped.get(field) for field in ("role", "content")}
+    return dumped

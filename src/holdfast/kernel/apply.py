@@ -94,12 +94,6 @@ def repairs(transcript: Transcript) -> list[tuple[str, Applied]]:
     return done
 
 
-def mended(transcript: Transcript) -> Transcript:
-    """The transcript after ``repairs``."""
-    done = repairs(transcript)
-    return done[-1][1].transcript if done else transcript
-
-
 def dropped_by(edits: Sequence[Edit]) -> set[int]:
     """The positions that these edits drop."""
     return {i for edit in edits if isinstance(edit, Drop) for i in edit.indices}

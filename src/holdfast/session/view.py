@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 from typing import Any
 
-from holdfast.kernel.apply import mended
 from holdfast.kernel.budget import Budget
 from holdfast.kernel.errors import BudgetError
 from holdfast.kernel.messages import Message
@@ -18,6 +17,7 @@ from holdfast.kernel.transcript import violations
 from holdfast.model_usage import ModelCall, ModelUsage
 from holdfast.result import CompressionMetrics, CompressionResult, Net
 from holdfast.text.visible import GLANCE, amount
+from holdfast.validity import repair
 
 from .log import NEWEST
 from .recall import WORTH, Inquiry, Past, Recalled, Recollection, of_the_newest
@@ -469,15 +469,14 @@ def _is_refused(fit: Fit) -> bool:
 
 
 def _paired(fit: Fit, view: View) -> View:
-    """The view after its repair; calls at its end that still wait for results stay."""
-    read, meter = fit.thread.wire.read(view.messages), fit.recent.options.meter
-    under_way = _under_way(read.messages, fit.state.waiting)
-    rest = [message for i, message in enumerate(read.messages) if i not in under_way]
-    before = replace(read, messages=tuple(rest))
-    after = mended(before)
-    added = meter.total(after) - meter.total(before)
-    now = [*after.messages, *(read.messages[i] for i in under_way)]
-    return replace(view, messages=[each.original for each in now], tokens=view.tokens + added)
+    """The view after ``repair``; calls at its end that still wait for results stay."""
+    form, asked = fit.thread.wire, fit.recent.options.of_compress
+    under_way = _under_way(form.read(view.messages).messages, fit.state.waiting)
+    rest = [message for i, message in enumerate(view.messages) if i not in under_way]
+    mended = repair(rest, form, model=asked.get("model"), counter=asked.get("counter"))
+    added = mended.metrics.tokens_after - mended.metrics.tokens_before
+    messages = [*mended.messages, *(view.messages[i] for i in under_way)]
+    return replace(view, messages=messages, tokens=view.tokens + added)
 
 
 def _under_way(messages: Sequence[Message], waiting: Sequence[str]) -> list[int]:
