@@ -469,13 +469,16 @@ def _answers(
 
     In one text, it is the share of the best answer's weight, or of the heaviest term's if that is
     more: a term that nearly all pieces have makes none of them a good answer. In a conversation it
-    is the share of all of the question, which may be a long message: a piece that has one of its
-    words by chance answers little of it. Also returns the share that the best answer has.
+    is the geometric mean of two shares. With that of all of the question, what a long message asks
+    for in one of its sentences would be lost; with that of the terms which any piece has, a word
+    that pieces have by chance would be an answer. Also returns the best answer's share of all.
     """
     found = answers_to(question, [piece.text for piece in pieces], parents)
     best = max((sum(terms.values()) for terms in found), default=0.0)
     whole = sum(term.weight for term in terms_of(question)) or 1.0
-    most = max([best, *(t.weight for terms in found for t in terms)]) if alone else whole
+    asked = {term: part for terms in found for term, part in terms.items()}  # the same in all
+    heaviest = max((term.weight for term in asked), default=0.0)
+    most = max(best, heaviest) if alone else sqrt(whole * sum(asked.values()))
     return [{t.needle: part / most for t, part in terms.items()} for terms in found], best / whole
 
 

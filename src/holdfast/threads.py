@@ -97,8 +97,8 @@ class ThreadStore(ClosedAfterUse):
 
         Afterwards neither the store's file nor its write-ahead log holds any of it. Close the
         thread's session first; copies of the file are not touched. Raises NotFoundError for an
-        unknown thread, ConfigError for a store that cannot erase, and StoreError if the log still
-        holds something, since another process reads it.
+        unknown thread, ConfigError for a store that cannot erase, and StoreError if its files may
+        still hold something, since another process uses them.
         """
         notes = EVENTS + name  # of a thread that may have no message, or none any more
         if name not in self.threads() and notes not in self.store.logs(notes):

@@ -256,6 +256,8 @@ HARMLESS = [
     "password: !Ref DatabasePassword1",
     'type T = "a" | Password | Abc12345',
     "let secret: &str = name;",
+    "let password: &mut Buf9 = x;",
+    "secret: &dyn Ed25519Key,",
     f"page_token: {UUID}",
     f"token: {UUID}",
     "authTokenizer = BertTokenizer2",

@@ -219,9 +219,10 @@ class Fitter:
                 return None  # what was too long is not in this request, or must stay as it is
             sent, answer = fitted.after or request.tokens.total, answer_of(request.body)
             smaller = smaller_budget(fault, sent, request.budget.limit, answer)
-            if fault.limit and fault.size:  # the model is not sent as many again
+            # the model is not sent as many again; figures of other things teach no limit
+            if fault.limit and (fault.size or 0) > fault.limit:
                 if len(self._learned) >= REMEMBERED:
-                    del self._learned[next(iter(self._learned))]
+                    self._learned.pop(next(iter(self._learned)), None)
                 learned = _Learned(answer, smaller.tokens(MOST), monotonic() + _TRUSTED)
                 self._learned[asked.owner, request.model] = learned
             found = self._fitted(request._replace(budget=smaller, note=""))

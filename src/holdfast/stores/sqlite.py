@@ -414,7 +414,7 @@ class SqliteStore(EntryStore, ClosedAfterUse):
     def compact(self) -> None:
         """Merge the index, and free the space of deleted entries.
 
-        Raises StoreError if the write-ahead log cannot be emptied, since it is read meanwhile.
+        Raises StoreError if somebody reads the file meanwhile, so that what was erased stays in it.
         """
         with self._file.writing() as connection:
             for (log,) in connection.execute(
@@ -429,8 +429,8 @@ class SqliteStore(EntryStore, ClosedAfterUse):
             ((is_read, *_),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         if is_read:
             raise StoreError(
-                f"sqlite store {self._file.path}: it is read meanwhile, so its write-ahead log "
-                "still holds what was erased; end the reader, and compact the store again"
+                f"sqlite store {self._file.path}: another process uses it, so its files may still "
+                "hold what was erased; end that, and run holdfast store compact"
             )
 
     def check(self) -> list[str]:

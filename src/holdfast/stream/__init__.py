@@ -20,6 +20,7 @@ from holdfast.kernel.messages import (
     ToolResult,
 )
 from holdfast.text.failures import refuses, reports_failure
+from holdfast.text.importance import alarm
 from holdfast.text.items import Item, item_of
 from holdfast.text.words import (
     is_heading,
@@ -279,7 +280,9 @@ def _events_of_text(
     text, frame = protocol.unframed(text, number)
     found = list(_events_of_user(text, role, at, number, protocol, last_act))
     if goes_on and found and found[-1].by == "user":  # an output may go on in the next text
-        fails = reports_failure(text) and not may_be_typed(text)
+        # a person's sentence may have such a word anywhere, a report begins with it
+        is_report = not may_be_typed(text) or alarm(text.split(maxsplit=1)[0]) > 0
+        fails = is_report and reports_failure(text)
         found = [each._replace(by=UNCLEAR, act=last_act, failed=fails) for each in found]
     yield from found
     if frame:

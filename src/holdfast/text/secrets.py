@@ -126,7 +126,7 @@ _NAMED = re.compile(
     r"(?:\*\*)?\s{0,3}"
     # as the block of a YAML file, its lines are below the name
     r"(?:[|>][-+\d]{0,2}\s{1,40}|&?[a-z]{1,20} {0,3}= {0,3}(?=[\"'])"  # or a type before it
-    r"|(?:!!str|&[\w-]{1,40}) {1,3})?"  # or YAML's tag or anchor
+    r"|(?:!!str|&(?!(?:mut|dyn|impl|const) )[\w-]{1,40}) {1,3})?"  # or YAML's tag or anchor
     # in a manifest: name and value
     rf"|{_QUOTE}?,?\s{{0,40}}{_QUOTE}?\bvalue{_QUOTE}?\s{{0,3}}[:=]\s{{0,3}}"
     # of an element, or of the one behind it
