@@ -41,8 +41,14 @@ def write_all(contents: Mapping[str, bytes]) -> None:
 
 
 def write_lines(file: Path, lines: Iterable[str]) -> None:
-    """Write lines of text to a file, completely or not at all, and flush it to the disk."""
-    with replacing(file) as part, part.open("w", encoding="utf-8", newline="\n") as out:
+    """Write lines of JSON to a file, completely or not at all, and flush it to the disk.
+
+    A lone surrogate becomes an escape.
+    """
+    with (
+        replacing(file) as part,
+        part.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as out,
+    ):
         out.writelines(f"{line}\n" for line in lines)
 
 

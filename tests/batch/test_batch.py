@@ -119,6 +119,15 @@ def test_an_output_that_is_there_is_not_replaced(source, tmp_path):
     assert (tmp_path / "out.jsonl").read_text() == "mine"
 
 
+def test_half_of_a_character_is_written_as_it_was_given(tmp_path):
+    given, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    half = '[{"role":"user","content":"half of \\ud83d"}]'
+    given.write_text(f'{half}\n[{{"role":"user","content":"ok"}}]\n')
+    summary = batch(str(given), str(target), 1_000)
+    assert (summary.fitted, summary.bad) == (2, 0)
+    assert json.loads(target.read_text().split("\n")[0]) == json.loads(half)
+
+
 def test_bytes_that_are_not_utf_8_are_refused_and_never_replaced(tmp_path):
     told = '[{"role": "user", "content": "Café"}]\n'
     (tmp_path / "in.jsonl").write_bytes(told.encode("cp1252") + told.encode())
