@@ -394,6 +394,11 @@ _NEAR = 30  # pieces before and after an answer; half and double kept 4 facts fe
 _APART = 0.3
 
 
+# weight of the terms of a sentence: the share of all of a long message loses what one of its
+# sentences asks for, and without a least weight one common word of a short one is an answer
+_SENTENCE = 8.0
+
+
 class Valued(NamedTuple):
     """What is known of pieces besides names: their labels and answers, as things with values."""
 
@@ -469,16 +474,15 @@ def _answers(
 
     In one text, it is the share of the best answer's weight, or of the heaviest term's if that is
     more: a term that nearly all pieces have makes none of them a good answer. In a conversation it
-    is the geometric mean of two shares. With that of all of the question, what a long message asks
-    for in one of its sentences would be lost; with that of the terms which any piece has, a word
-    that pieces have by chance would be an answer. Also returns the best answer's share of all.
+    is the share of all of the question, or of what a sentence of a longer one may ask: a word that
+    pieces have by chance is no answer. Also returns the best answer's share of all.
     """
     found = answers_to(question, [piece.text for piece in pieces], parents)
     best = max((sum(terms.values()) for terms in found), default=0.0)
     whole = sum(term.weight for term in terms_of(question)) or 1.0
     asked = {term: part for terms in found for term, part in terms.items()}  # the same in all
     heaviest = max((term.weight for term in asked), default=0.0)
-    most = max(best, heaviest) if alone else sqrt(whole * sum(asked.values()))
+    most = max(best, heaviest) if alone else max(sum(asked.values()), min(whole, _SENTENCE))
     return [{t.needle: part / most for t, part in terms.items()} for terms in found], best / whole
 
 
