@@ -23,7 +23,7 @@ from holdfast.text.fit import FIRST_GUESS, filled, head_tail, water_level
 
 from .note_text import ASIDE, HEADING, IN_PART, Draft, ShorterTask, read_notes
 from .notes import IDLE, NEARER, Candidates
-from .references import Place, Reference, before_reference, key_in, note, save_messages
+from .references import Place, Reference, before_reference, key_in, reference_to, save_messages
 from .summaries import WorkingStore, body_of, concealed, placed
 from .tool_outputs import cut_words, without_loss
 
@@ -382,11 +382,6 @@ class Stays:
 # tokens of the newest output that stay in any room; older messages give way. Half and double kept
 # the same of recorded runs
 _LEAST_SHOWN = 16
-# a text of fewer times the tokens of its reference is saved but not named; half kept as much
-_WORTH_NAMING = 4
-# share of the room for references. With .075, .890 of the ids in sessions of a customer service
-# stay instead of .913, and with .04 .914
-_NAMED = 0.055
 # tokens for which events are read and candidates ranked even if the room is smaller: of few ranked
 # candidates none may fit, and a small room would stay unused
 _LEAST_RANKED = 512
@@ -486,13 +481,12 @@ class Selection(Stays):
 
     def _first_note(self, numbers: Iterable[int], draft: Draft, most: int) -> list[int]:
         """The first of these candidates with which notes, their heading included, fit."""
-        costs, heading = self.candidates.costs, 0.0
+        costs, empty, heading = self.candidates.costs, draft.tokens([]), 0.0
         for number in numbers:
             if costs[number] + heading <= most:
-                cost = draft.tokens([number]) - draft.tokens([])
-                if cost <= most:
+                heading = draft.tokens([number]) - empty - costs[number]
+                if costs[number] + heading <= most:
                     return [number]
-                heading = cost - costs[number]
         return []
 
     @cached_property
@@ -588,16 +582,10 @@ class Selection(Stays):
     def name_original(self, at: Place, kind: str, key: str) -> None:
         """End the part, if it is cut, with a reference to its original.
 
-        ``key`` is empty if the caller keeps the text. In a small room references would take the
-        place of what they stand for: there the original is saved but not named, and so is that of a
-        text hardly longer than its reference.
+        ``key`` is empty if the caller keeps the text.
         """
-        tokens, count = self.meter.text(self.text_at(at)), self.meter.text
-        line = note(kind, tokens, key, tool=self.allowance.recall_tool)
-        lines = [line, *(each.line for each in self.references.values() if each)]
-        fits = sum(map(count, lines)) <= self.room * _NAMED
-        is_named = key and fits and count(line) * _WORTH_NAMING <= tokens
-        self.references[at] = Reference(key, line) if is_named else None
+        tokens, others = self.meter.text(self.text_at(at)), self.references.values()
+        self.references[at] = reference_to(kind, tokens, key, others, self.room, self.allowance)
 
     def _rate(self, event: StreamEvent) -> float:
         """The tokens per character of an event's part."""
